@@ -1,0 +1,165 @@
+import type { Bundle, NodeFacts, PodFacts, Rollout, SandboxEvents } from './core/evidence/bundle.js'
+import type { Runbook } from './core/runbook/schema.js'
+
+/** Nothing was done; tell the person why. */
+export class Refused extends Error {
+  override name = 'Refused'
+}
+/** Could not be reached; worth another try. */
+export class Unreachable extends Error {
+  override name = 'Unreachable'
+}
+/** It was tried and did not work; the run pauses and shows `output`. */
+export class Failed extends Error {
+  override name = 'Failed'
+  constructor(
+    message: string,
+    readonly output = '',
+  ) {
+    super(message)
+  }
+}
+
+export interface Clock {
+  now(): number
+}
+
+/** The Pod that proves an ADD and a DEL. */
+export interface TestPodSpec {
+  namespace: string
+  name: string
+  image: string
+  node: string
+  /** 'pinned' tolerates the cordon and names its node; 'scheduler' needs the node to be schedulable. */
+  via: 'pinned' | 'scheduler'
+  labels: Record<string, string>
+  annotations: Record<string, string>
+}
+
+/** The cluster, as far as this program asks and changes it. Throws Refused, Unreachable or Failed only. */
+export interface Cluster {
+  node(name: string): Promise<NodeFacts | undefined>
+  nodes(): Promise<NodeFacts[]>
+  podsOnNode(node: string): Promise<PodFacts[]>
+  pod(namespace: string, name: string): Promise<PodFacts | undefined>
+  /** Pods of a controller by its uid: to see where a deleted Pod's replacement went. */
+  podsOfController(namespace: string, controllerUid: string): Promise<PodFacts[]>
+  sandboxEvents(where: { node?: string; namespace?: string; pod?: string }): Promise<SandboxEvents[]>
+  /** All DaemonSets with the nodes that lack their Pod; `node` keeps those that should run there. */
+  rollouts(node?: string): Promise<Rollout[]>
+  /** Resolves a Pod's controller to the workload people know (ReplicaSet → Deployment, Job → CronJob). */
+  workloadOf(pod: PodFacts): Promise<{ kind: string; name: string }>
+  /**
+   * Sets or lifts the cordon in one patch together with our annotation, guarded by the resourceVersion that was read.
+   * `cordonedBy` undefined removes the annotation. Returns the state found before.
+   */
+  setSchedulable(
+    node: string,
+    change: { unschedulable: boolean; cordonedBy: string | undefined; expectUid: string },
+  ): Promise<{ wasUnschedulable: boolean; wasCordonedBy: string | undefined }>
+  /** Creating a Pod that exists already is not an error: the existing one is returned. */
+  createTestPod(spec: TestPodSpec): Promise<PodFacts>
+  /** Gone already is not an error. Guarded by uid. */
+  deletePod(namespace: string, name: string, uid: string): Promise<void>
+  /** Events of one Pod, newest last, as `reason: message`. */
+  podEvents(namespace: string, name: string): Promise<string[]>
+}
+
+/** What the watches tell; the symptoms are decided in the core. */
+export interface CommandResult {
+  /** The one quoted string: shown to people and run. */
+  shown: string
+  exitCode: number | undefined
+  signal: string | undefined
+  timedOut: boolean
+  truncated: boolean
+  stdout: string
+  stderr: string
+  durationMs: number
+}
+
+export interface NodeTarget {
+  name: string
+  /** The node's InternalIP; a per-node setting wins over it. */
+  address: string | undefined
+}
+
+/** One of our two scripts with its arguments; nothing else can be run on a node. */
+export interface NodeCommand {
+  script: 'probe' | 'remove-orphans'
+  args: string[]
+  /** For remove-orphans: the approved list, line by line. The probe's standard input is the script itself. */
+  stdin?: string
+}
+
+export interface NodeShell {
+  /** The command line exactly as `run` will run it on the node. */
+  shown(command: NodeCommand): string
+  /** A non-zero exit is a result. Throws Unreachable when the node could not be asked, Refused for a host key that is not pinned. */
+  run(
+    node: NodeTarget,
+    command: NodeCommand,
+    options: { timeoutMs: number; maxBytes: number; signal?: AbortSignal },
+  ): Promise<CommandResult>
+}
+
+export interface Message {
+  /** Shown in notifications and to screen readers. */
+  text: string
+  /** Block Kit blocks. */
+  blocks: unknown[]
+}
+
+/** One Slack workspace. Knows channels and message ids, nothing about incidents. */
+export interface Thread {
+  /** `op` makes a repeat after a timeout find the first post instead of posting twice. */
+  post(
+    channel: string,
+    message: Message,
+    options: { threadTs?: string; op: string },
+  ): Promise<{ channel: string; ts: string }>
+  update(channel: string, ts: string, message: Message): Promise<void>
+  attach(
+    channel: string,
+    threadTs: string,
+    file: { name: string; text: string; title: string; op: string },
+  ): Promise<void>
+  whisper(channel: string, user: string, message: Message, threadTs?: string): Promise<void>
+  permalink(channel: string, ts: string): Promise<string | undefined>
+}
+
+export interface Recorded<E> {
+  events: E[]
+  /** Number of events; what `append` expects. */
+  length: number
+}
+
+/** Append-only histories. `append` answers false when somebody was first. */
+export interface History {
+  read<E>(stream: string): Promise<Recorded<E>>
+  append<E>(stream: string, expectedLength: number, events: E[]): Promise<boolean>
+  /** Names of all streams that begin with `prefix`. */
+  streams(prefix: string): Promise<string[]>
+  /** Big, dated things that histories refer to by id: bundles. Kept for `ttlMs`. */
+  keepBundle(id: string, bundle: Bundle, ttlMs: number): Promise<void>
+  bundle(id: string): Promise<Bundle | undefined>
+  /** True the first time within `ttlMs`; for clicks and envelopes that arrive twice. */
+  firstTime(key: string, ttlMs: number): Promise<boolean>
+}
+
+export type Job =
+  | { kind: 'collect'; node: string; length: number }
+  | { kind: 'step'; run: string; node: string; length: number }
+  | { kind: 'recount'; node: string; length: number; dueAt: number }
+  | { kind: 'publish'; node: string; length: number }
+  /** `/cni diagnose`: the answer goes to the channel that asked. */
+  | { kind: 'answer'; node: string; channel: string; user: string; request: string }
+
+export interface Jobs {
+  /** The same id twice is once. */
+  enqueue(job: Job): Promise<void>
+}
+
+export interface Runbooks {
+  list(): Promise<Runbook[]>
+}

@@ -1,0 +1,241 @@
+import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { ChangeType, KubeObject, LabStore } from '../store.js'
+import { withDefaults } from './defaults.js'
+import { freeze, headed, keyOf, nameSuffix, sorted } from './objects.js'
+import { resourceType, resourceTypes } from './resources.js'
+import { type ReadClock, timestamp } from './shapes.js'
+import { alreadyExists, conflict, notFound } from './status.js'
+
+export interface Change {
+  revision: number
+  type: ChangeType
+  resource: string
+  /** For DELETED: the last state, with the revision of the removal. */
+  object: KubeObject
+  previous: KubeObject | undefined
+}
+
+type Listener = (type: ChangeType, resource: string, object: KubeObject) => void
+
+/** Events older than this are forgotten: the API server's --event-ttl. */
+const eventLife = 3_600_000
+
+/**
+ * All objects and the last changes, in memory. Objects handed out are frozen: change a copy.
+ * A write that changes nothing is no change: no new resourceVersion, nobody is told (as the real server does).
+ */
+export class MemoryStore implements LabStore {
+  readonly clock: ReadClock
+  readonly #random: () => number
+  readonly #historyLength: number
+  readonly #objects = new Map<string, Map<string, KubeObject>>()
+  readonly #listeners = new Set<(change: Change) => void>()
+  #history: Change[] = []
+  #revision = 1
+  #compacted = 1
+  #waiting: Change[] = []
+  #telling = false
+
+  constructor(options: { clock: ReadClock; random?: () => number; historyLength?: number }) {
+    this.clock = options.clock
+    this.#random = options.random ?? Math.random
+    this.#historyLength = options.historyLength ?? 4000
+    for (const type of resourceTypes) this.#objects.set(type.resource, new Map())
+    for (const name of ['default', 'kube-node-lease', 'kube-public', 'kube-system'])
+      this.#ensureNamespace(name)
+  }
+
+  get revision(): number {
+    return this.#revision
+  }
+
+  /** The oldest revision from which a watch can go on. */
+  get compacted(): number {
+    return this.#compacted
+  }
+
+  /** Sorted as etcd sorts: by namespace, then name. */
+  list(resource: string, namespace?: string): KubeObject[] {
+    return sorted(this.#of(resource).values(), namespace)
+  }
+
+  /** The list as it was at an earlier revision; undefined when that history is gone. */
+  listAt(resource: string, namespace: string | undefined, revision: number): KubeObject[] | undefined {
+    if (revision < this.#compacted) return undefined
+    const objects = new Map(this.#of(resource))
+    for (const change of this.#history.toReversed()) {
+      if (change.revision <= revision) break
+      if (change.resource !== resource) continue
+      if (change.previous === undefined) objects.delete(keyOf(change.object))
+      else objects.set(keyOf(change.object), change.previous)
+    }
+    return sorted(objects.values(), namespace)
+  }
+
+  get(resource: string, namespace: string | undefined, name: string): KubeObject | undefined {
+    return this.#of(resource).get(`${namespace ?? ''}/${name}`)
+  }
+
+  create(resource: string, object: KubeObject): KubeObject {
+    const type = resourceType(resource)
+    const draft = structuredClone(object)
+    const generateName = draft.metadata.generateName
+    if (typeof generateName === 'string' && (draft.metadata.name ?? '') === '')
+      draft.metadata.name = generateName + nameSuffix(this.#random)
+    if (type.namespaced) {
+      draft.metadata.namespace ??= 'default'
+      this.#ensureNamespace(draft.metadata.namespace)
+    } else delete draft.metadata.namespace
+    if (this.#of(resource).has(keyOf(draft))) throw alreadyExists(type, draft.metadata.name)
+    const complete = this.complete(resource, draft)
+    if (resource === 'events') this.#forgetOldEvents()
+    return this.#commit('ADDED', resource, complete, undefined)
+  }
+
+  /** The object with everything the server fills in on create, not stored: what a dry run answers. */
+  complete(resource: string, object: KubeObject): KubeObject {
+    const type = resourceType(resource)
+    const draft = {
+      ...object,
+      metadata: {
+        ...object.metadata,
+        uid: randomUUID(),
+        ...(type.generation ? { generation: 1 } : {}),
+        creationTimestamp: timestamp(this.clock.now()),
+      },
+    }
+    return headed(
+      type,
+      withDefaults(resource, draft, true, () => nameSuffix(this.#random)),
+    )
+  }
+
+  /** @throws ApiError NotFound; Conflict when the object carries a resourceVersion that is not the newest. */
+  update(resource: string, object: KubeObject): KubeObject {
+    const type = resourceType(resource)
+    const stored = this.#of(resource).get(keyOf(object))
+    if (stored === undefined) throw notFound(type, object.metadata.name)
+    const given = object.metadata.resourceVersion
+    if (given !== undefined && given !== '' && given !== stored.metadata.resourceVersion)
+      throw conflict(type, object.metadata.name)
+    const next = this.revise(resource, stored, object)
+    if (isDeepStrictEqual(next, stored)) return stored
+    return this.#commit('MODIFIED', resource, next, stored)
+  }
+
+  /** What an update would store, except for the resourceVersion. */
+  revise(resource: string, stored: KubeObject, object: KubeObject): KubeObject {
+    const type = resourceType(resource)
+    const {
+      uid,
+      creationTimestamp,
+      resourceVersion,
+      generation,
+      deletionTimestamp,
+      deletionGracePeriodSeconds,
+    } = stored.metadata
+    const filled = withDefaults(resource, structuredClone(object), false, () => nameSuffix(this.#random))
+    const metadata: KubeObject['metadata'] = {
+      ...filled.metadata,
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+      ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
+    }
+    if (type.generation && generation !== undefined) {
+      const begun = filled.metadata.deletionTimestamp !== undefined && deletionTimestamp === undefined
+      const changed = begun || !isDeepStrictEqual(filled.spec, stored.spec)
+      metadata.generation = changed ? generation + 1 : generation
+    }
+    return headed(type, { ...filled, metadata })
+  }
+
+  remove(resource: string, namespace: string | undefined, name: string): void {
+    const stored = this.get(resource, namespace, name)
+    if (stored === undefined) throw notFound(resourceType(resource), name)
+    this.#commit('DELETED', resource, stored, stored)
+  }
+
+  onChange(listener: Listener): () => void {
+    return this.subscribe(change => listener(change.type, change.resource, change.object))
+  }
+
+  /** Like `onChange`, with the revision and the state before. */
+  subscribe(listener: (change: Change) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Changes after `revision`; undefined when that history is gone. */
+  changesSince(revision: number): Change[] | undefined {
+    if (revision < this.#compacted) return undefined
+    return this.#history.filter(change => change.revision > revision)
+  }
+
+  /** Forgets all history: watches and chunked lists from before answer 410. */
+  compact(): void {
+    this.#history = []
+    this.#compacted = this.#revision
+  }
+
+  #of(resource: string): Map<string, KubeObject> {
+    const objects = this.#objects.get(resourceType(resource).resource)
+    if (objects === undefined) throw new Error(`no store for "${resource}"`)
+    return objects
+  }
+
+  #ensureNamespace(name: string): void {
+    if (this.#of('namespaces').has(`/${name}`)) return
+    this.#commit(
+      'ADDED',
+      'namespaces',
+      this.complete('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }),
+      undefined,
+    )
+  }
+
+  #forgetOldEvents(): void {
+    const oldest = timestamp(this.clock.now() - eventLife)
+    for (const event of this.#of('events').values()) {
+      const last =
+        typeof event.lastTimestamp === 'string' ? event.lastTimestamp : event.metadata.creationTimestamp
+      if ((last ?? '') < oldest) this.#commit('DELETED', 'events', event, event)
+    }
+  }
+
+  #commit(
+    type: ChangeType,
+    resource: string,
+    next: KubeObject,
+    previous: KubeObject | undefined,
+  ): KubeObject {
+    this.#revision += 1
+    const metadata = { ...next.metadata, resourceVersion: String(this.#revision) }
+    const object = freeze({ ...next, metadata })
+    if (type === 'DELETED') this.#of(resource).delete(keyOf(object))
+    else this.#of(resource).set(keyOf(object), object)
+    const change = { revision: this.#revision, type, resource, object, previous }
+    this.#history.push(change)
+    if (this.#history.length > this.#historyLength * 1.25) {
+      this.#history = this.#history.slice(-this.#historyLength)
+      this.#compacted = (this.#history[0]?.revision ?? this.#revision) - 1
+    }
+    this.#tell(change)
+    return object
+  }
+
+  /** A listener may write: its change waits, so that everybody hears of changes in the order they were made. */
+  #tell(change: Change): void {
+    this.#waiting.push(change)
+    if (this.#telling) return
+    this.#telling = true
+    try {
+      for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift())
+        for (const listener of [...this.#listeners]) listener(next)
+    } finally {
+      this.#telling = false
+    }
+  }
+}

@@ -1,0 +1,271 @@
+import type { Verdict } from '../diagnosis/finding.js'
+import type { Gap } from '../ipam/gap.js'
+import type { Actor, Outcome } from '../runbook/run.js'
+import type { Symptom } from './symptom.js'
+import { addSymptom, endTicket, type Ticket, type TicketEnd } from './ticket.js'
+
+/** The three numbers a thread is headed by; ids decided them. */
+export type Counts = Omit<Gap, 'standings'>
+
+export type IncidentEvent = { at: number; by: Actor } & (
+  | { type: 'SymptomSeen'; symptom: Symptom }
+  | { type: 'SymptomGone'; ticket: string; end: TicketEnd }
+  | { type: 'EvidenceWanted'; why: string }
+  | {
+      type: 'EvidenceCollected'
+      bundle: string
+      counts: Counts | undefined
+      reason: string | undefined
+      verdict: Verdict
+    }
+  | { type: 'Opened'; why: string }
+  | { type: 'MeasuredClean' }
+  | { type: 'RunOpened'; run: string; runbook: string }
+  | { type: 'RunEnded'; run: string; outcome: Outcome; says: string; recountAt: number | undefined }
+  | { type: 'Held' }
+  | { type: 'Released' }
+  | { type: 'Escalated'; to: string; why: string }
+  | { type: 'TakenBack' }
+  | { type: 'ClosedByHand'; reason: string }
+  | {
+      type: 'Recounted'
+      bundle: string
+      counts: Counts | undefined
+      matched: boolean | undefined
+      says: string
+      nextAt: number | undefined
+    }
+)
+export type IncidentEventType = IncidentEvent['type']
+
+export type IncidentStatus =
+  | 'noticed'
+  | 'open'
+  | 'diagnosed'
+  | 'repairing'
+  | 'holding'
+  | 'watching'
+  | 'escalated'
+  | 'resolved'
+
+export interface Evidence {
+  bundle: string
+  at: number
+  counts: Counts | undefined
+  reason: string | undefined
+  verdict: Verdict
+}
+
+export interface RunSummary {
+  run: string
+  runbook: string
+  openedAt: number
+  openedBy: Actor
+  outcome: Outcome | undefined
+  says: string | undefined
+  endedAt: number | undefined
+}
+
+export interface Recount {
+  at: number
+  bundle: string
+  counts: Counts | undefined
+  matched: boolean | undefined
+  says: string
+}
+
+/** One node's trouble. A node has one history; every time it is noticed anew after the window an episode begins. */
+export interface IncidentState {
+  /** `node-07.1`: node and episode. */
+  id: string
+  node: string
+  episode: number
+  status: IncidentStatus
+  startedAt: number
+  tickets: Ticket[]
+  /** Newest last. */
+  evidence: Evidence[]
+  evidenceWanted: { at: number; why: string } | undefined
+  opened: { at: number; why: string; by: Actor } | undefined
+  runs: RunSummary[]
+  recounts: Recount[]
+  recountAt: number | undefined
+  escalated: { to: string; why: string; by: Actor; at: number } | undefined
+  held: { by: Actor; at: number } | undefined
+  resolvedAt: number | undefined
+  closed: { by: Actor; reason: string } | undefined
+  /** How often it was opened again, and when last. */
+  reopened: number[]
+}
+
+const recordings: readonly IncidentEventType[] = [
+  'SymptomSeen',
+  'SymptomGone',
+  'EvidenceWanted',
+  'EvidenceCollected',
+]
+
+/** What may follow in each status, beside the recordings, which change nothing by themselves (law 6). */
+export const incidentMay: Record<IncidentStatus, readonly IncidentEventType[]> = {
+  noticed: ['Opened', 'MeasuredClean'],
+  open: ['RunOpened', 'Held', 'Escalated', 'ClosedByHand'],
+  diagnosed: ['RunOpened', 'Held', 'Escalated', 'ClosedByHand'],
+  repairing: ['RunEnded'],
+  holding: ['RunOpened', 'Released', 'Escalated', 'ClosedByHand'],
+  watching: ['Recounted', 'RunOpened', 'Escalated', 'ClosedByHand'],
+  escalated: ['TakenBack', 'ClosedByHand'],
+  resolved: ['Recounted', 'Opened'],
+}
+
+const begin = (node: string, episode: number, at: number): IncidentState => ({
+  id: `${node}.${episode}`,
+  node,
+  episode,
+  status: 'noticed',
+  startedAt: at,
+  tickets: [],
+  evidence: [],
+  evidenceWanted: undefined,
+  opened: undefined,
+  runs: [],
+  recounts: [],
+  recountAt: undefined,
+  escalated: undefined,
+  held: undefined,
+  resolvedAt: undefined,
+  closed: undefined,
+  reopened: [],
+})
+
+const afterRun: Record<Outcome, IncidentStatus> = {
+  completed: 'watching',
+  held: 'holding',
+  undone: 'diagnosed',
+  abandoned: 'diagnosed',
+  stuck: 'escalated',
+}
+
+const runEnded = (state: IncidentState, event: IncidentEvent & { type: 'RunEnded' }): IncidentState => {
+  const runs = state.runs.map(run =>
+    run.run === event.run ? { ...run, outcome: event.outcome, says: event.says, endedAt: event.at } : run,
+  )
+  // A run without a re-count (a cordon alone) proves nothing: the incident stays as open as it was.
+  const status =
+    event.outcome === 'completed' && event.recountAt === undefined ? 'diagnosed' : afterRun[event.outcome]
+  const escalated =
+    status === 'escalated' ? { to: 'platform', why: event.says, by: event.by, at: event.at } : state.escalated
+  const held = event.outcome === 'held' ? { by: event.by, at: event.at } : state.held
+  return { ...state, runs, status, escalated, held, recountAt: event.recountAt }
+}
+
+const recounted = (state: IncidentState, event: IncidentEvent & { type: 'Recounted' }): IncidentState => {
+  const { at, bundle, counts, matched, says } = event
+  const recounts = [...state.recounts, { at, bundle, counts, matched, says }]
+  if (matched === undefined) return { ...state, recounts, recountAt: event.nextAt }
+  if (matched)
+    return {
+      ...state,
+      recounts,
+      recountAt: event.nextAt,
+      status: 'resolved',
+      resolvedAt: state.resolvedAt ?? at,
+    }
+  return {
+    ...state,
+    recounts,
+    recountAt: undefined,
+    status: 'open',
+    resolvedAt: undefined,
+    reopened: [...state.reopened, at],
+  }
+}
+
+/** Whether a resolved incident is still the same trouble: a symptom within the window opens it again in its thread. */
+export const sameEpisode = (state: IncidentState, at: number, windowMs: number): boolean =>
+  state.status !== 'resolved' || at - (state.resolvedAt ?? state.startedAt) <= windowMs
+
+/** The transition table, written out: one arm for each event. */
+export const applyIncident = (
+  node: string,
+  state: IncidentState | undefined,
+  event: IncidentEvent,
+  windowMs: number,
+): IncidentState => {
+  const fresh = !state || !sameEpisode(state, event.at, windowMs)
+  const current =
+    fresh && event.type !== 'Recounted' ? begin(node, (state?.episode ?? 0) + 1, event.at) : state
+  if (!current) throw new Error(`incident of ${node}: ${event.type} cannot be the first event`)
+  if (!recordings.includes(event.type) && !incidentMay[current.status].includes(event.type))
+    throw new Error(`incident ${current.id}: ${event.type} cannot follow while it is ${current.status}`)
+  switch (event.type) {
+    case 'SymptomSeen':
+      return { ...current, tickets: addSymptom(current.tickets, event.symptom, event.at) }
+    case 'SymptomGone':
+      return { ...current, tickets: endTicket(current.tickets, event.ticket, event.end, event.at) }
+    case 'EvidenceWanted':
+      return { ...current, evidenceWanted: { at: event.at, why: event.why } }
+    case 'EvidenceCollected': {
+      const { bundle, at, counts, reason, verdict } = event
+      const evidence = [...current.evidence, { bundle, at, counts, reason, verdict }]
+      const status = current.status === 'open' ? 'diagnosed' : current.status
+      return { ...current, evidence, evidenceWanted: undefined, status }
+    }
+    case 'Opened': {
+      const again = current.status === 'resolved' ? [...current.reopened, event.at] : current.reopened
+      const opened = current.opened ?? { at: event.at, why: event.why, by: event.by }
+      const status = current.evidence.length > 0 && current.status === 'noticed' ? 'diagnosed' : 'open'
+      return { ...current, opened, status, reopened: again, resolvedAt: undefined, closed: undefined }
+    }
+    case 'MeasuredClean':
+      return { ...current, status: 'resolved', resolvedAt: event.at }
+    case 'RunOpened': {
+      const { run, runbook, at, by } = event
+      const summary = {
+        run,
+        runbook,
+        openedAt: at,
+        openedBy: by,
+        outcome: undefined,
+        says: undefined,
+        endedAt: undefined,
+      }
+      return { ...current, status: 'repairing', runs: [...current.runs, summary] }
+    }
+    case 'RunEnded':
+      return runEnded(current, event)
+    case 'Held':
+      return { ...current, status: 'holding', held: { by: event.by, at: event.at } }
+    case 'Released':
+    case 'TakenBack':
+      return { ...current, status: 'diagnosed' }
+    case 'Escalated':
+      return {
+        ...current,
+        status: 'escalated',
+        escalated: { to: event.to, why: event.why, by: event.by, at: event.at },
+      }
+    case 'ClosedByHand':
+      return {
+        ...current,
+        status: 'resolved',
+        resolvedAt: event.at,
+        closed: { by: event.by, reason: event.reason },
+      }
+    case 'Recounted':
+      return recounted(current, event)
+  }
+}
+
+export const foldIncident = (
+  node: string,
+  events: IncidentEvent[],
+  windowMs: number,
+): IncidentState | undefined =>
+  events.reduce<IncidentState | undefined>(
+    (state, event) => applyIncident(node, state, event, windowMs),
+    undefined,
+  )
+
+export const incidentStream = (node: string): string => `incident/${node}`
+export const runStream = (run: string): string => `run/${run}`
+export const threadStream = (incident: string): string => `thread/${incident}`

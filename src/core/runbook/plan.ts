@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto'
+import type { CheckName } from '../check-names.js'
+import type { RemovalEntry } from '../ipam/removal.js'
+import type { StepKind } from './schema.js'
+
+/** What each kind needs to act, frozen at planning time; all of it is covered by the digest. */
+export interface PlanData {
+  confirm: { sentences: string[] }
+  expect: { check: CheckName; on: 'node' | 'every-node'; withinMs: number | undefined }
+  cordon: { wasUnschedulable: boolean; wasCordonedBy: string | undefined }
+  uncordon: { cordonedBy: string | undefined }
+  'remove-orphans': {
+    network: string
+    dir: string
+    lockInode: number
+    entries: RemovalEntry[]
+    olderThanMs: number
+    /** The reading the plan was made from: acting compares a fresh one with it. */
+    bundleId: string
+    command: { script: 'remove-orphans'; args: string[] }
+  }
+  'test-pod': { namespace: string; name: string; image: string; via: 'pinned' | 'scheduler' }
+}
+
+/** What one step would do now. Shown to the approver in full; acting may do less, never more. */
+export interface Plan<K extends StepKind = StepKind> {
+  kind: K
+  /** One line for the card. */
+  title: string
+  /** What the approver must know, a line each. */
+  facts: string[]
+  /** Lists that are too long for a card: attached in full. */
+  lists: { title: string; rows: string[] }[]
+  /** Every command exactly as it will run. */
+  commands: string[]
+  /** Reality is already as wanted: acting changes nothing, so nobody is asked. */
+  nothingToDo: boolean
+  data: PlanData[K]
+  /** When the reading behind it was taken. */
+  readAt: number
+}
+
+/** What was changed, what was there before: enough to undo it. */
+export interface DoneData {
+  confirm: { tickedBy: string }
+  expect: { holds: true }
+  cordon: { changed: boolean; wasUnschedulable: boolean }
+  uncordon: { changed: boolean; previousOwner: string | undefined }
+  'remove-orphans': {
+    moved: string[]
+    skipped: { ip: string; why: string }[]
+    network: string
+    dir: string
+    quarantine: string
+    underLockMs: number
+    command: { script: 'remove-orphans'; args: string[] }
+  }
+  'test-pod': { ip: string; runningAfterMs: number; backAfterMs: number }
+}
+
+export interface Done<K extends StepKind = StepKind> {
+  kind: K
+  changed: boolean
+  /** One line for the card. */
+  says: string
+  detail: string[]
+  /** Every command that ran, as it ran. */
+  commands: string[]
+  data: DoneData[K]
+}
+
+/** What the plan is about; a plan for another boot or another cluster is another plan. */
+export interface PlanSubject {
+  cluster: string
+  run: string
+  index: number
+  node: string
+  nodeUid: string
+  bootId: string
+}
+
+const canonical = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (value && typeof value === 'object') {
+    const entries = Object.entries(value)
+      .filter(([, v]) => v !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+    return `{${entries.map(([k, v]) => `${JSON.stringify(k)}:${canonical(v)}`).join(',')}}`
+  }
+  return JSON.stringify(value) ?? 'null'
+}
+
+/**
+ * SHA-256 over the subject and everything the step would do, 64 hex digits. When it was read is left out:
+ * the same reality gives the same digest.
+ */
+export const planDigest = (plan: Plan, subject: PlanSubject): string =>
+  createHash('sha256')
+    .update(canonical({ subject, kind: plan.kind, commands: plan.commands, data: plan.data }))
+    .digest('hex')
+
+/** `7f3a·91c2`: enough for two people to see that they talk about the same plan. */
+export const shownDigest = (digest: string): string => `${digest.slice(0, 4)}·${digest.slice(4, 8)}`

@@ -1,0 +1,270 @@
+import type { Done, Plan } from './plan.js'
+import { linesOf, type Runbook, type StepKind, type StepSpec } from './schema.js'
+
+/** `cnibot` for what the program did by itself, else the person's Slack id. */
+export type Actor = string
+
+export type Outcome = 'completed' | 'held' | 'undone' | 'abandoned' | 'stuck'
+
+export interface StepError {
+  /** Nothing was done · it was tried and did not work · the node or the API could not be reached · a bug. */
+  class: 'refused' | 'failed' | 'unreachable' | 'bug'
+  message: string
+  output: string
+}
+
+export type RunEvent = { at: number; by: Actor } & (
+  | {
+      type: 'RunOpened'
+      run: string
+      cluster: string
+      incident: string
+      node: string
+      nodeUid: string
+      bootId: string
+      runbook: Runbook
+    }
+  | { type: 'StepPlanned'; index: number; plan: Plan; digest: string; expiresAt: number }
+  | { type: 'StepApproved'; index: number; digest: string }
+  | { type: 'StepRefused'; index: number; digest: string }
+  | { type: 'InputGiven'; index: number }
+  | { type: 'StepStarted'; index: number }
+  | { type: 'StepDone'; index: number; done: Done }
+  | { type: 'StepFailed'; index: number; error: StepError }
+  | { type: 'RetryAsked'; index: number }
+  | { type: 'PlanOutdated'; index: number; why: string }
+  | { type: 'UndoAsked' }
+  | { type: 'UndoStarted'; index: number }
+  | { type: 'UndoDone'; index: number; says: string }
+  | { type: 'UndoFailed'; index: number; error: StepError }
+  | { type: 'RunEnded'; outcome: Outcome }
+)
+export type RunEventType = RunEvent['type']
+
+export type LineStatus =
+  | 'pending'
+  | 'awaiting'
+  | 'approved'
+  | 'acting'
+  | 'done'
+  | 'failed'
+  | 'undoing'
+  | 'undone'
+  | 'undo-failed'
+
+export interface Line {
+  spec: StepSpec
+  status: LineStatus
+  plan: Plan | undefined
+  digest: string | undefined
+  plannedAt: number | undefined
+  expiresAt: number | undefined
+  approved: { by: Actor; at: number } | undefined
+  startedAt: number | undefined
+  endedAt: number | undefined
+  done: Done | undefined
+  error: StepError | undefined
+  undone: string | undefined
+  /** Plans that were given up because reality had moved on, with why. */
+  outdated: string[]
+}
+
+export interface RunState {
+  run: string
+  cluster: string
+  incident: string
+  node: string
+  nodeUid: string
+  bootId: string
+  runbook: Runbook
+  openedBy: Actor
+  openedAt: number
+  status: 'planning' | 'awaiting' | 'acting' | 'paused' | 'undoing' | 'ended'
+  position: number
+  lines: Line[]
+  outcome: Outcome | undefined
+  endedAt: number | undefined
+  endedBy: Actor | undefined
+}
+
+/** Whether a kind changes the cluster or the node; such a step always waits for approval of its plan. */
+export const changes: Record<StepKind, boolean> = {
+  confirm: false,
+  expect: false,
+  cordon: true,
+  uncordon: true,
+  'remove-orphans': true,
+  'test-pod': true,
+}
+
+/** Which events each status may be followed by; anything else in a history is a bug. */
+export const allowed: Record<RunState['status'], readonly RunEventType[]> = {
+  planning: ['StepPlanned', 'StepFailed', 'RunEnded'],
+  awaiting: ['StepApproved', 'StepRefused', 'InputGiven', 'PlanOutdated', 'UndoAsked', 'RunEnded'],
+  acting: ['StepStarted', 'StepDone', 'StepFailed', 'PlanOutdated'],
+  paused: ['RetryAsked', 'UndoAsked', 'RunEnded'],
+  undoing: ['UndoStarted', 'UndoDone', 'UndoFailed', 'RunEnded'],
+  ended: [],
+}
+
+const newLine = (spec: StepSpec): Line => ({
+  spec,
+  status: 'pending',
+  plan: undefined,
+  digest: undefined,
+  plannedAt: undefined,
+  expiresAt: undefined,
+  approved: undefined,
+  startedAt: undefined,
+  endedAt: undefined,
+  done: undefined,
+  error: undefined,
+  undone: undefined,
+  outdated: [],
+})
+
+const open = (event: RunEvent): RunState => {
+  if (event.type !== 'RunOpened') throw new Error(`a run history begins with RunOpened, not ${event.type}`)
+  const { run, cluster, incident, node, nodeUid, bootId, runbook } = event
+  return {
+    run,
+    cluster,
+    incident,
+    node,
+    nodeUid,
+    bootId,
+    runbook,
+    openedBy: event.by,
+    openedAt: event.at,
+    status: 'planning',
+    position: 0,
+    lines: linesOf(runbook).map(newLine),
+    outcome: undefined,
+    endedAt: undefined,
+    endedBy: undefined,
+  }
+}
+
+const withLine = (state: RunState, index: number, change: Partial<Line>): RunState => ({
+  ...state,
+  lines: state.lines.map((line, i) => (i === index ? { ...line, ...change } : line)),
+})
+
+const planned = (state: RunState, event: RunEvent & { type: 'StepPlanned' }): RunState => {
+  const { plan, digest, expiresAt, index, at } = event
+  const asks = (changes[plan.kind] && !plan.nothingToDo) || plan.kind === 'confirm'
+  const next = withLine(state, index, {
+    plan,
+    digest,
+    expiresAt,
+    plannedAt: at,
+    approved: undefined,
+    error: undefined,
+    status: asks ? 'awaiting' : 'approved',
+  })
+  return { ...next, status: asks ? 'awaiting' : 'acting' }
+}
+
+/** The transition table, written out. A long switch: one arm for each event. */
+export const applyRun = (state: RunState | undefined, event: RunEvent): RunState => {
+  if (!state) return open(event)
+  if (!allowed[state.status].includes(event.type))
+    throw new Error(`run ${state.run}: ${event.type} cannot follow while it is ${state.status}`)
+  switch (event.type) {
+    case 'RunOpened':
+      throw new Error(`run ${state.run} was opened twice`)
+    case 'StepPlanned':
+      return planned(state, event)
+    case 'StepApproved':
+      return {
+        ...withLine(state, event.index, { status: 'approved', approved: { by: event.by, at: event.at } }),
+        status: 'acting',
+      }
+    case 'InputGiven':
+      return {
+        ...withLine(state, event.index, { status: 'approved', approved: { by: event.by, at: event.at } }),
+        status: 'acting',
+      }
+    case 'StepRefused':
+      return {
+        ...withLine(state, event.index, {
+          status: 'failed',
+          endedAt: event.at,
+          error: { class: 'refused', message: `refused by ${event.by}; nothing was changed`, output: '' },
+        }),
+        status: 'paused',
+      }
+    case 'PlanOutdated': {
+      const outdated = [...(state.lines[event.index]?.outdated ?? []), event.why]
+      return {
+        ...withLine(state, event.index, { status: 'pending', plan: undefined, digest: undefined, outdated }),
+        status: 'planning',
+      }
+    }
+    case 'StepStarted':
+      return withLine(state, event.index, { status: 'acting', startedAt: event.at })
+    case 'StepDone': {
+      const next = withLine(state, event.index, { status: 'done', done: event.done, endedAt: event.at })
+      return { ...next, status: 'planning', position: event.index + 1 }
+    }
+    case 'StepFailed':
+      return {
+        ...withLine(state, event.index, { status: 'failed', error: event.error, endedAt: event.at }),
+        status: 'paused',
+      }
+    case 'RetryAsked':
+      return {
+        ...withLine(state, event.index, { status: 'pending', plan: undefined, digest: undefined }),
+        status: 'planning',
+      }
+    case 'UndoAsked':
+      return { ...state, status: 'undoing' }
+    case 'UndoStarted':
+      return withLine(state, event.index, { status: 'undoing' })
+    case 'UndoDone':
+      return withLine(state, event.index, { status: 'undone', undone: event.says, endedAt: event.at })
+    case 'UndoFailed':
+      return withLine(state, event.index, { status: 'undo-failed', error: event.error, endedAt: event.at })
+    case 'RunEnded':
+      return { ...state, status: 'ended', outcome: event.outcome, endedAt: event.at, endedBy: event.by }
+  }
+}
+
+export const foldRun = (events: RunEvent[]): RunState | undefined =>
+  events.reduce<RunState | undefined>(applyRun, undefined)
+
+export type RunNext =
+  | { do: 'plan'; index: number }
+  | { do: 'replan'; index: number; why: string }
+  | { do: 'act'; index: number }
+  | { do: 'undo'; index: number }
+  | { do: 'end'; outcome: Outcome }
+  | { do: 'wait' }
+
+/** A step that changed something and has neither been undone nor failed to be. */
+const toUndo = (line: Line): boolean =>
+  (line.status === 'done' && line.done?.changed === true) || line.status === 'undoing'
+
+/** The one thing to do now. After a crash the same answer again: the step looks first. */
+export const nextOfRun = (state: RunState, now: number): RunNext => {
+  const index = state.position
+  const line = state.lines[index]
+  switch (state.status) {
+    case 'ended':
+    case 'paused':
+      return { do: 'wait' }
+    case 'planning':
+      return line ? { do: 'plan', index } : { do: 'end', outcome: 'completed' }
+    case 'awaiting':
+      return line?.expiresAt !== undefined && now >= line.expiresAt && line.spec.kind !== 'confirm'
+        ? { do: 'replan', index, why: 'the plan expired before anybody approved it' }
+        : { do: 'wait' }
+    case 'acting':
+      return { do: 'act', index }
+    case 'undoing': {
+      if (state.lines.some(l => l.status === 'undo-failed')) return { do: 'end', outcome: 'stuck' }
+      const last = state.lines.findLastIndex(toUndo)
+      return last < 0 ? { do: 'end', outcome: 'undone' } : { do: 'undo', index: last }
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto'
+import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
+import type { Bundle } from '../../core/evidence/bundle.js'
+import type { History, Recorded } from '../../ports.js'
+import { keyPrefix, openRedis, reach, type Store } from './reach.js'
+
+export interface HistoryOptions extends Store {
+  /** How long one call may try before it throws Unreachable. Default 5 s. */
+  deadlineMs?: number
+  onError?: (error: Error) => void
+}
+
+export interface RedisHistory extends History {
+  close(): Promise<void>
+}
+
+/**
+ * KEYS: the stream's list, the index of streams. ARGV: expected length, stream, append id, then the events.
+ * An entry is `<append id> <JSON>`: when the length no longer fits but the entry at that place carries this very id,
+ * the first send had succeeded and only its answer was lost.
+ */
+const appendScript = `
+local length = redis.call('LLEN', KEYS[1])
+local expected = tonumber(ARGV[1])
+local id = ARGV[3]
+if length ~= expected then
+  local there = redis.call('LINDEX', KEYS[1], expected)
+  if there and string.sub(there, 1, #id) == id then return 1 end
+  return 0
+end
+for i = 4, #ARGV do redis.call('RPUSH', KEYS[1], id .. ' ' .. ARGV[i]) end
+if #ARGV > 3 then redis.call('SADD', KEYS[2], ARGV[2]) end
+return 1`
+
+/** The same for a once-only mark: a mark that is ours already was set by a send whose answer was lost. */
+const firstTimeScript = `
+if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end
+if redis.call('GET', KEYS[1]) == ARGV[1] then return 1 end
+return 0`
+
+const pack = promisify(gzip)
+const unpack = promisify(gunzip)
+
+/** Append-only histories in Redis lists. Every method throws Unreachable when Redis does not answer in time. */
+export const createHistory = (options: HistoryOptions): RedisHistory => {
+  const prefix = keyPrefix(options.cluster)
+  const deadlineMs = options.deadlineMs ?? 5_000
+  const redis = openRedis(options.url, options.onError ?? (() => {}))
+  const listKey = (stream: string) => `${prefix}:history:${stream}`
+  const index = `${prefix}:streams`
+
+  return {
+    async read<E>(stream: string): Promise<Recorded<E>> {
+      const entries = await reach(`read ${stream}`, deadlineMs, () => redis.lrange(listKey(stream), 0, -1))
+      const events = entries.map(entry => JSON.parse(entry.slice(entry.indexOf(' ') + 1)) as E)
+      return { events, length: events.length }
+    },
+
+    async append<E>(stream: string, expectedLength: number, events: E[]): Promise<boolean> {
+      const lines = events.map(event => JSON.stringify(event))
+      const id = randomUUID()
+      const answer = await reach(`append to ${stream}`, deadlineMs, () =>
+        redis.eval(appendScript, 2, listKey(stream), index, expectedLength, stream, id, ...lines),
+      )
+      return answer === 1
+    },
+
+    async streams(begin: string): Promise<string[]> {
+      const all = await reach('list the histories', deadlineMs, () => redis.smembers(index))
+      return all.filter(stream => stream.startsWith(begin)).sort()
+    },
+
+    async keepBundle(id: string, bundle: Bundle, ttlMs: number): Promise<void> {
+      const packed = await pack(JSON.stringify(bundle))
+      await reach(`keep bundle ${id}`, deadlineMs, () =>
+        redis.set(`${prefix}:bundle:${id}`, packed, 'PX', ttlMs),
+      )
+    },
+
+    async bundle(id: string): Promise<Bundle | undefined> {
+      const packed = await reach(`read bundle ${id}`, deadlineMs, () =>
+        redis.getBuffer(`${prefix}:bundle:${id}`),
+      )
+      if (packed === null) return undefined
+      return JSON.parse((await unpack(packed)).toString('utf8')) as Bundle
+    },
+
+    async firstTime(key: string, ttlMs: number): Promise<boolean> {
+      const token = randomUUID()
+      const answer = await reach(`mark ${key}`, deadlineMs, () =>
+        redis.eval(firstTimeScript, 1, `${prefix}:once:${key}`, token, ttlMs),
+      )
+      return answer === 1
+    },
+
+    async close(): Promise<void> {
+      redis.disconnect()
+    },
+  }
+}

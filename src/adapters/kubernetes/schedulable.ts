@@ -1,0 +1,67 @@
+import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node'
+import { type Cluster, Refused, Unreachable } from '../../ports.js'
+import { call, callUnless } from './call.js'
+import type { Kube } from './connect.js'
+import { cordonAnnotation, nodeFacts } from './translate.js'
+
+type Change = Parameters<Cluster['setSchedulable']>[1]
+type Found = Awaited<ReturnType<Cluster['setSchedulable']>>
+
+/** A node's status is written every few seconds, so a lost race is common and harmless. */
+const attempts = 5
+
+/**
+ * Reads the node, then patches exactly that version of it. A cordon that somebody else has set stays theirs: nothing
+ * is written, and the answer says whose it was.
+ */
+export const setSchedulable = async (kube: Kube, name: string, change: Change): Promise<Found> => {
+  const verb = change.unschedulable ? 'cordon' : 'uncordon'
+  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+    const node = await callUnless(kube, [404], `read node ${name}`, () => kube.core.readNode({ name }))
+    if (!node) throw new Refused(`could not ${verb} ${name}: there is no such node`)
+    const found = nodeFacts(node)
+    if (found.uid !== change.expectUid)
+      throw new Refused(
+        `did not ${verb} ${name}: it is another machine now (the node was created anew); look again`,
+      )
+    const state = { wasUnschedulable: found.unschedulable, wasCordonedBy: found.cordonedBy }
+    const theirs = change.unschedulable && found.unschedulable && found.cordonedBy === undefined
+    const already = found.unschedulable === change.unschedulable && found.cordonedBy === change.cordonedBy
+    if (theirs || already) return state
+    const patched = await callUnless(kube, [409], `${verb} ${name}`, () =>
+      kube.core.patchNode(
+        { name, body: patchOf(change, node.metadata?.resourceVersion) },
+        setHeaderOptions('Content-Type', PatchStrategy.StrategicMergePatch),
+      ),
+    )
+    if (patched) return state
+  }
+  throw new Unreachable(
+    `could not ${verb} ${name}: it changed ${attempts} times while it was read; it is tried again`,
+  )
+}
+
+/** null takes a field away; the resourceVersion makes the server refuse (409) when the node has changed since. */
+const patchOf = (change: Change, resourceVersion: string | undefined): object => ({
+  metadata: {
+    uid: change.expectUid,
+    resourceVersion,
+    annotations: { [cordonAnnotation]: change.cordonedBy ?? null },
+  },
+  spec: { unschedulable: change.unschedulable || null },
+})
+
+export const deletePod = async (kube: Kube, namespace: string, name: string, uid: string): Promise<void> => {
+  const asked = `delete Pod ${namespace}/${name}`
+  const deleted = await callUnless(kube, [404, 409], asked, () =>
+    kube.core.deleteNamespacedPod({ namespace, name, body: { preconditions: { uid } } }),
+  )
+  if (deleted) return
+  const now = await callUnless(kube, [404], `read Pod ${namespace}/${name}`, () =>
+    kube.core.readNamespacedPod({ namespace, name }),
+  )
+  if (now?.metadata?.uid !== uid) return
+  await call(kube, asked, () =>
+    kube.core.deleteNamespacedPod({ namespace, name, body: { preconditions: { uid } } }),
+  )
+}

@@ -1,0 +1,150 @@
+import { slackSettings } from './slack.js'
+import { sshSettings } from './ssh.js'
+import {
+  clusterName,
+  dnsLabel,
+  oneOf,
+  path,
+  redisUrl,
+  setting,
+  text,
+  time,
+  type Setting,
+  whole,
+} from './value.js'
+
+const both = ['bot', 'worker'] as const
+const all = ['bot', 'worker', 'cli'] as const
+
+/** Every setting there is, in the order of the reference. */
+export const settings = {
+  cluster: setting(
+    'CNIBOT_CLUSTER',
+    all,
+    clusterName,
+    'name of the cluster; part of every key, job, button and message',
+  ),
+  redisUrl: setting(
+    'CNIBOT_REDIS_URL',
+    both,
+    redisUrl,
+    'Redis or Valkey with append-only persistence and no eviction',
+    { secret: 'password' },
+  ),
+  kubeconfig: setting(
+    'CNIBOT_KUBECONFIG',
+    all,
+    path.optional(),
+    'kubeconfig file; without it the service account of the Pod',
+  ),
+  kubeContext: setting(
+    'CNIBOT_KUBE_CONTEXT',
+    all,
+    text.optional(),
+    'context in that file; without it its current one',
+  ),
+
+  ...slackSettings,
+
+  ...sshSettings,
+
+  stuckAfter: setting('CNIBOT_STUCK_AFTER', both, time, 'a Pod without a sandbox for longer is a ticket', {
+    default: '5m',
+  }),
+  rolloutStuckAfter: setting(
+    'CNIBOT_ROLLOUT_STUCK_AFTER',
+    both,
+    time,
+    'a rollout without progress for longer is a ticket',
+    { default: '15m' },
+  ),
+  ticketWindow: setting('CNIBOT_TICKET_WINDOW', both, time, 'tickets on one node within it belong together', {
+    default: '48h',
+  }),
+  incidentWindow: setting(
+    'CNIBOT_INCIDENT_WINDOW',
+    both,
+    time,
+    'a symptom so soon after the end reopens the incident',
+    { default: '72h' },
+  ),
+  peers: setting('CNIBOT_PEERS', all, whole(0, 10), 'other nodes measured beside the one in question', {
+    default: '2',
+  }),
+  olderThan: setting('CNIBOT_OLDER_THAN', all, time, 'an address without a sandbox is young until then', {
+    default: '15m',
+  }),
+  recountAfter: setting('CNIBOT_RECOUNT_AFTER', both, time, 'when a repaired node is counted again', {
+    default: '24h',
+  }),
+  maxNodesUnderRepair: setting(
+    'CNIBOT_MAX_NODES_UNDER_REPAIR',
+    both,
+    whole(1, 50),
+    'nodes being repaired at the same time',
+    { default: '1' },
+  ),
+  testPodNamespace: setting('CNIBOT_TEST_POD_NAMESPACE', both, dnsLabel, 'namespace of the test Pods', {
+    default: 'cnibot',
+  }),
+  testPodImage: setting(
+    'CNIBOT_TEST_POD_IMAGE',
+    both,
+    text,
+    'image of the test Pods, one that every node has already',
+    { default: 'registry.k8s.io/pause:3.10' },
+  ),
+  runbooksDir: setting(
+    'CNIBOT_RUNBOOKS_DIR',
+    all,
+    path.optional(),
+    'folder with runbooks beside the shipped ones',
+  ),
+  bundleTtl: setting('CNIBOT_BUNDLE_TTL', both, time, 'how long collected evidence is kept', {
+    default: '14d',
+  }),
+
+  httpHost: setting(
+    'CNIBOT_HTTP_HOST',
+    both,
+    text.optional(),
+    'address for health and metrics; without it all of them',
+  ),
+  httpPort: setting(
+    'CNIBOT_HTTP_PORT',
+    both,
+    whole(0, 65_535),
+    'port for health and metrics; 0 takes a free one',
+    { default: '8080' },
+  ),
+  logLevel: setting(
+    'CNIBOT_LOG_LEVEL',
+    both,
+    oneOf(['debug', 'info', 'warn', 'error']),
+    'how much is logged',
+    { default: 'info' },
+  ),
+  resumeEvery: setting('CNIBOT_RESUME_EVERY', both, time, 'how often unfinished work is looked for', {
+    default: '1m',
+  }),
+  jobLock: setting(
+    'CNIBOT_JOB_LOCK',
+    both,
+    time,
+    'jobs of a process that died are picked up after about this long',
+    { default: '30s' },
+  ),
+  concurrency: setting(
+    'CNIBOT_CONCURRENCY',
+    both,
+    whole(1, 64),
+    'jobs one process works on at the same time',
+    { default: '4' },
+  ),
+  clockFile: setting(
+    'CNIBOT_CLOCK_FILE',
+    all,
+    path.optional(),
+    'a clock that can be moved, for practice runs only',
+  ),
+} satisfies Record<string, Setting>

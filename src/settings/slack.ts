@@ -1,0 +1,80 @@
+import {
+  flag,
+  httpUrl,
+  list,
+  setting,
+  slackChannel,
+  slackGroup,
+  slackUser,
+  text,
+  time,
+  timeZone,
+  token,
+} from './value.js'
+
+const bot = ['bot'] as const
+const both = ['bot', 'worker'] as const
+const all = ['bot', 'worker', 'cli'] as const
+
+/** What the bot needs to speak Slack, and who may approve there. */
+export const slackSettings = {
+  slackBotToken: setting('CNIBOT_SLACK_BOT_TOKEN', bot, token('xoxb-'), 'bot token of the Slack app', {
+    secret: true,
+  }),
+  slackAppToken: setting('CNIBOT_SLACK_APP_TOKEN', bot, token('xapp-'), 'app-level token for Socket Mode', {
+    secret: true,
+  }),
+  slackApiUrl: setting(
+    'CNIBOT_SLACK_API_URL',
+    bot,
+    httpUrl,
+    'address of the Slack Web API; the tokens are sent there',
+    { default: 'https://slack.com/api/' },
+  ),
+  slackApiUrlAllowRemote: setting(
+    'CNIBOT_SLACK_API_URL_ALLOW_REMOTE',
+    bot,
+    flag,
+    'lets CNIBOT_SLACK_API_URL name a host that is neither Slack nor this machine',
+    { default: 'false' },
+  ),
+  slackChannel: setting(
+    'CNIBOT_SLACK_CHANNEL',
+    bot,
+    slackChannel,
+    'id of the channel that gets the incidents',
+  ),
+  approvers: setting(
+    'CNIBOT_APPROVERS',
+    bot,
+    list(slackUser),
+    'ids of the people who may approve; none approves nothing',
+    { default: '' },
+  ),
+  approverGroups: setting(
+    'CNIBOT_APPROVER_GROUPS',
+    bot,
+    list(slackGroup),
+    'ids of user groups whose members may approve',
+    { default: '' },
+  ),
+  selfApproval: setting(
+    'CNIBOT_SELF_APPROVAL',
+    bot,
+    flag,
+    'whether the person who opened a run may approve it alone',
+    { default: 'true' },
+  ),
+  approvalTtl: setting('CNIBOT_APPROVAL_TTL', both, time, 'how long a plan can be approved', {
+    default: '30m',
+  }),
+  escalateTo: setting(
+    'CNIBOT_ESCALATE_TO',
+    both,
+    text.optional(),
+    'whom to call, as Slack writes it: <!subteam^S0614TZR7>',
+  ),
+  timeZone: setting('CNIBOT_TIME_ZONE', all, timeZone, 'time zone of the times people are shown', {
+    default: 'UTC',
+  }),
+}

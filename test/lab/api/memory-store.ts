@@ -136,13 +136,15 @@ export class MemoryStore implements LabStore {
       deletionGracePeriodSeconds,
     } = stored.metadata
     const filled = withDefaults(resource, structuredClone(object), false, () => nameSuffix(this.#random))
+    // A deletion once begun cannot be taken back by a writer that did not see it.
+    const kept = filled.metadata.deletionTimestamp === undefined
     const metadata: KubeObject['metadata'] = {
       ...filled.metadata,
       ...(uid === undefined ? {} : { uid }),
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
       ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
-      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
-      ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
+      ...(kept && deletionTimestamp !== undefined ? { deletionTimestamp } : {}),
+      ...(kept && deletionGracePeriodSeconds !== undefined ? { deletionGracePeriodSeconds } : {}),
     }
     if (type.generation && generation !== undefined) {
       const begun = filled.metadata.deletionTimestamp !== undefined && deletionTimestamp === undefined
@@ -233,7 +235,7 @@ export class MemoryStore implements LabStore {
     this.#telling = true
     try {
       for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift())
-        for (const listener of [...this.#listeners]) listener(next)
+        for (const listener of this.#listeners) listener(next)
     } finally {
       this.#telling = false
     }

@@ -28,3 +28,9 @@ export const freeze = <T>(value: T): T => {
   for (const inner of Object.values(value)) freeze(inner)
   return Object.freeze(value)
 }
+
+export const partial = (object: KubeObject) => ({
+  kind: 'PartialObjectMetadata',
+  apiVersion: 'meta.k8s.io/v1',
+  metadata: object.metadata,
+})

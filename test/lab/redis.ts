@@ -67,11 +67,21 @@ export const startRedis = async (options: LabRedisOptions = {}): Promise<LabRedi
   }
 }
 
-const serverArgs = (port: number, dir: string, options: LabRedisOptions): string[] => [
-  ...['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--daemonize', 'no'],
-  ...['--save', '', '--appendonly', options.appendonly === false ? 'no' : 'yes'],
-  ...['--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction', ...(options.args ?? [])],
-]
+const serverArgs = (port: number, dir: string, options: LabRedisOptions): string[] => {
+  const settings: Record<string, string> = {
+    port: String(port),
+    bind: '127.0.0.1',
+    dir,
+    save: '',
+    appendonly: options.appendonly === false ? 'no' : 'yes',
+    appendfsync: 'everysec',
+    'maxmemory-policy': 'noeviction',
+  }
+  return [
+    ...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]),
+    ...(options.args ?? []),
+  ]
+}
 
 /** Waits until the server answers PING; throws with its last lines when it ends before that. */
 const launch = async (program: string, args: string[], port: number): Promise<ChildProcess> => {
@@ -98,7 +108,11 @@ const launch = async (program: string, args: string[], port: number): Promise<Ch
 }
 
 const answersPing = async (port: number, child: ChildProcess): Promise<void> => {
-  const redis = new Redis(port, '127.0.0.1', { retryStrategy: () => 20, maxRetriesPerRequest: null })
+  const redis = new Redis(port, '127.0.0.1', {
+    retryStrategy: () => 20,
+    maxRetriesPerRequest: null,
+    disconnectTimeout: 100,
+  })
   redis.on('error', () => {})
   try {
     const deadline = performance.now() + 20_000

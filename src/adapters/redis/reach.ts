@@ -13,6 +13,9 @@ export const keyPrefix = (cluster: string): string => `cnibot:{${cluster}}`
 
 const reconnect = (times: number): number => Math.min(2_000, 50 * 2 ** Math.min(times, 6))
 
+/** Closing while the server is away waits this long for a connection that is gone already. */
+const disconnectTimeout = 100
+
 /**
  * Answers or fails within seconds, for the paths where a person waits. Nothing is queued while the connection is
  * down and nothing is sent again by the library (it would repeat a command whose answer was lost): `reach` repeats.
@@ -25,11 +28,12 @@ const quickOptions = {
   connectTimeout: 2_000,
   // A connection that went dead without a word is replaced.
   socketTimeout: 5_000,
+  disconnectTimeout,
   retryStrategy: reconnect,
 }
 
 /** For BullMQ, which repeats its own commands and must outlive any outage. */
-export const patientOptions = { maxRetriesPerRequest: null, retryStrategy: reconnect }
+export const patientOptions = { maxRetriesPerRequest: null, retryStrategy: reconnect, disconnectTimeout }
 
 export const openRedis = (url: string, onError: (error: Error) => void): Redis => {
   const redis = new Redis(url, quickOptions)

@@ -65,7 +65,6 @@ export interface Cluster {
   podEvents(namespace: string, name: string): Promise<string[]>
 }
 
-/** What the watches tell; the symptoms are decided in the core. */
 export interface CommandResult {
   /** The one quoted string: shown to people and run. */
   shown: string
@@ -152,8 +151,9 @@ export type Job =
   | { kind: 'step'; run: string; node: string; length: number }
   | { kind: 'recount'; node: string; length: number; dueAt: number }
   | { kind: 'publish'; node: string; length: number }
-  /** `/cni diagnose`: the answer goes to the channel that asked. */
-  | { kind: 'answer'; node: string; channel: string; user: string; request: string }
+  /** `/cni diagnose`: the worker looks, the bot answers; `request` names the history that holds question and answer. */
+  | { kind: 'answer'; request: string; node: string }
+  | { kind: 'publish-answer'; request: string }
 
 export interface Jobs {
   /** The same id twice is once. */
@@ -162,4 +162,11 @@ export interface Jobs {
 
 export interface Runbooks {
   list(): Promise<Runbook[]>
+}
+
+/** JSON lines for operators; the history is for people and audit, the log is not. */
+export interface Log {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
 }

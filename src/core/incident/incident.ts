@@ -213,7 +213,8 @@ export const applyIncident = (
     case 'Opened': {
       const again = current.status === 'resolved' ? [...current.reopened, event.at] : current.reopened
       const opened = current.opened ?? { at: event.at, why: event.why, by: event.by }
-      const status = current.evidence.length > 0 && current.status === 'noticed' ? 'diagnosed' : 'open'
+      // Opened by a look that has just been taken: there is nothing left to collect.
+      const status = current.evidence.at(-1)?.at === event.at ? 'diagnosed' : 'open'
       return { ...current, opened, status, reopened: again, resolvedAt: undefined, closed: undefined }
     }
     case 'MeasuredClean':
@@ -269,3 +270,5 @@ export const foldIncident = (
 export const incidentStream = (node: string): string => `incident/${node}`
 export const runStream = (run: string): string => `run/${run}`
 export const threadStream = (incident: string): string => `thread/${incident}`
+/** `node-07.eu.example.1` → `node-07.eu.example`. */
+export const nodeOfIncident = (incident: string): string => incident.slice(0, incident.lastIndexOf('.'))

@@ -241,9 +241,11 @@ export type RunNext =
   | { do: 'end'; outcome: Outcome }
   | { do: 'wait' }
 
-/** A step that changed something and has neither been undone nor failed to be. */
+/** A step that changed something, or failed after it began and so may have; not yet undone. */
 const toUndo = (line: Line): boolean =>
-  (line.status === 'done' && line.done?.changed === true) || line.status === 'undoing'
+  (line.status === 'done' && line.done?.changed === true) ||
+  (line.status === 'failed' && line.startedAt !== undefined && changes[line.spec.kind]) ||
+  line.status === 'undoing'
 
 /** The one thing to do now. After a crash the same answer again: the step looks first. */
 export const nextOfRun = (state: RunState, now: number): RunNext => {

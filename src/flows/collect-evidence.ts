@@ -1,0 +1,103 @@
+import { diagnose } from '../core/diagnosis/diagnose.js'
+import { type Bundle, isKnown } from '../core/evidence/bundle.js'
+import {
+  type Counts,
+  foldIncident,
+  type IncidentEvent,
+  type IncidentState,
+  incidentStream,
+} from '../core/incident/incident.js'
+import { shouldOpen } from '../core/incident/ticket.js'
+import { measure } from '../core/ipam/gap.js'
+import type { History, Jobs, Log, Runbooks } from '../ports.js'
+import { type GatherDeps, gather } from '../steps/gather.js'
+import { record } from './record.js'
+
+export interface CollectDeps extends GatherDeps {
+  history: History
+  jobs: Jobs
+  runbooks: Runbooks
+  log: Log
+  settings: GatherDeps['settings'] & {
+    bundleTtlMs: number
+    incidentWindowMs: number
+    ticketWindowMs: number
+    orphansToOpen: number
+  }
+}
+
+export const countsOf = (bundle: Bundle): { counts: Counts | undefined; reason: string | undefined } => {
+  const gap = measure(bundle)
+  if (!isKnown(gap)) return { counts: undefined, reason: gap.reason }
+  const { standings: _, ...counts } = gap.value
+  return { counts, reason: undefined }
+}
+
+/** A full look at a node, kept under an id, with what we think of it. */
+export const look = async (deps: CollectDeps, node: string, signal: AbortSignal) => {
+  const bundle = await gather(deps, node, 'full', signal)
+  const id = `${node}-${bundle.collectedAt}`
+  await deps.history.keepBundle(id, bundle, deps.settings.bundleTtlMs)
+  const verdict = diagnose(bundle, await deps.runbooks.list())
+  return { id, bundle, verdict, ...countsOf(bundle) }
+}
+
+/** A symptom after the repair made us look before the re-count was due, and there are orphans again. */
+const grewAgain = (
+  collected: IncidentEvent & { type: 'EvidenceCollected' },
+  orphans: number,
+): IncidentEvent[] => {
+  const { at, by, bundle, counts } = collected
+  const says = `${orphans} addresses without a sandbox again: the leak is still active`
+  return [{ at, by, type: 'Recounted', bundle, counts, matched: false, says, nextAt: undefined }, collected]
+}
+
+const afterLook = (
+  deps: CollectDeps,
+  state: IncidentState | undefined,
+  collected: IncidentEvent & { type: 'EvidenceCollected' },
+): IncidentEvent[] => {
+  const { at, by } = collected
+  const more: IncidentEvent[] = [collected]
+  if (state?.status === 'watching' && collected.counts && collected.counts.orphaned > 0)
+    return [...more, ...grewAgain(collected, collected.counts.orphaned)]
+  if (state && state.status !== 'noticed' && state.status !== 'resolved') return more
+  const tickets = state?.tickets ?? []
+  const opening = shouldOpen(tickets, collected.counts, at, {
+    windowMs: deps.settings.ticketWindowMs,
+    orphans: deps.settings.orphansToOpen,
+  })
+  if (opening.open) more.push({ at, by, type: 'Opened', why: opening.why })
+  else if (state?.status === 'noticed' && collected.counts && tickets.every(t => t.ended))
+    more.push({ at, by, type: 'MeasuredClean' })
+  return more
+}
+
+/** Evidence wanted → one look at the node → diagnosis → the incident's history; a thread when the node deserves one. */
+export const collectEvidence =
+  (deps: CollectDeps) =>
+  async (job: { node: string }, signal: AbortSignal): Promise<void> => {
+    const { node } = job
+    const fold = (events: IncidentEvent[]) => foldIncident(node, events, deps.settings.incidentWindowMs)
+    const before = fold((await deps.history.read<IncidentEvent>(incidentStream(node))).events)
+    if (!before?.evidenceWanted) return
+    const { id, verdict, counts, reason } = await look(deps, node, signal)
+    const at = deps.clock.now()
+    const written = await record<IncidentEvent>(deps.history, incidentStream(node), events => {
+      const state = fold(events)
+      if (!state?.evidenceWanted) return []
+      return afterLook(deps, state, {
+        at,
+        by: 'cnibot',
+        type: 'EvidenceCollected',
+        bundle: id,
+        counts,
+        reason,
+        verdict,
+      })
+    })
+    deps.log.info({ node, bundle: id, cause: verdict.cause }, 'evidence collected')
+    await deps.jobs.enqueue({ kind: 'publish', node, length: written.length })
+  }
+
+export { afterLook }

@@ -1,0 +1,202 @@
+import {
+  foldIncident,
+  type IncidentEvent,
+  incidentMay,
+  type IncidentState,
+  incidentStream,
+  nodeOfIncident,
+  runStream,
+} from '../core/incident/incident.js'
+import { type Approvers, mayApprove } from '../core/runbook/approval.js'
+import { type Actor, allowed, foldRun, type RunEvent, type RunState } from '../core/runbook/run.js'
+import type { ButtonValue } from '../view/button.js'
+import { openRun, type OpenRunDeps } from './open-run.js'
+import { record } from './record.js'
+
+export interface DecideDeps extends OpenRunDeps {
+  clusterName: string
+  approvers(): Promise<Approvers>
+  settings: OpenRunDeps['settings'] & { escalateTo: string }
+}
+
+export interface ButtonClick {
+  by: Actor
+  value: ButtonValue
+  /** What was typed, for buttons that ask for a reason. */
+  reason: string | undefined
+}
+
+const runbookOf = { cordon: 'cordon', reconcile: 'leak-reconcile' } as const
+
+interface RunClick {
+  run: string
+  index: number
+  digest: string
+}
+
+/** Reads, asks, appends: whoever is first wins, the second is told who it was. */
+const onRun = async (
+  deps: DecideDeps,
+  click: ButtonClick,
+  decideOn: (state: RunState) => RunEvent[] | string,
+): Promise<string> => {
+  const { run } = click.value
+  if (!run) return 'This button names no run.'
+  let answer = ''
+  const written = await record<RunEvent>(deps.history, runStream(run), events => {
+    const state = foldRun(events)
+    const decided = state ? decideOn(state) : 'This run does not exist.'
+    answer = typeof decided === 'string' ? decided : ''
+    return typeof decided === 'string' ? [] : decided
+  })
+  if (!written.changed) return answer
+  const node = nodeOfIncident(click.value.incident)
+  await deps.jobs.enqueue({ kind: 'step', run, node, length: written.length })
+  await deps.jobs.enqueue({ kind: 'publish', node, length: written.length })
+  return ''
+}
+
+const wanted = (value: ButtonValue): RunClick => ({
+  run: value.run ?? '',
+  index: value.index ?? -1,
+  digest: value.digest ?? '',
+})
+
+/** Approve, tick and refuse: bound to the digest that was in view. */
+const onPlan = async (deps: DecideDeps, click: ButtonClick): Promise<string> => {
+  const approvers = await deps.approvers()
+  const now = deps.clock.now()
+  const { index, digest } = wanted(click.value)
+  return onRun(deps, click, state => {
+    const permission = mayApprove(state, { by: click.by, index, digest, now }, approvers)
+    if (!permission.yes) {
+      const stale =
+        permission.outdated &&
+        state.status === 'awaiting' &&
+        state.position === index &&
+        state.lines[index]?.digest === digest
+      return stale
+        ? [{ at: now, by: 'cnibot', type: 'PlanOutdated', index, why: permission.because }]
+        : permission.because
+    }
+    const kind = state.lines[index]?.spec.kind
+    if (click.value.action === 'refuse')
+      return [{ at: now, by: click.by, type: 'StepRefused', index, digest }]
+    if (kind === 'confirm') return [{ at: now, by: click.by, type: 'InputGiven', index }]
+    return [{ at: now, by: click.by, type: 'StepApproved', index, digest }]
+  })
+}
+
+/** Retry, undo and hold end or turn a paused run; they need an approver as well. */
+const onPaused = async (deps: DecideDeps, click: ButtonClick): Promise<string> => {
+  const approvers = await deps.approvers()
+  if (!approvers.people?.includes(click.by))
+    return `You are not on the approver list. ${approvers.named} may decide this.`
+  const at = deps.clock.now()
+  const { by } = click
+  return onRun(deps, click, state => {
+    const index = state.position
+    const event: RunEvent =
+      click.value.action === 'retry'
+        ? { at, by, type: 'RetryAsked', index }
+        : click.value.action === 'undo'
+          ? { at, by, type: 'UndoAsked' }
+          : { at, by, type: 'RunEnded', outcome: 'held' }
+    if (allowed[state.status].includes(event.type)) return [event]
+    return state.status === 'ended'
+      ? `This run has ended already (${state.outcome}).`
+      : `Not now: the run is ${state.status}. Wait for its card to change.`
+  })
+}
+
+const incidentEvent = (
+  deps: DecideDeps,
+  click: ButtonClick,
+  state: IncidentState,
+): IncidentEvent | string => {
+  const at = deps.clock.now()
+  const { by, reason } = click
+  switch (click.value.action) {
+    case 'hold':
+      return { at, by, type: 'Held' }
+    case 'release':
+      return { at, by, type: 'Released' }
+    case 'escalate': {
+      const verdict = state.evidence.at(-1)?.verdict
+      return {
+        at,
+        by,
+        type: 'Escalated',
+        to: deps.settings.escalateTo,
+        why: reason ?? verdict?.headline ?? 'asked for by hand',
+      }
+    }
+    case 'take-back':
+      return { at, by, type: 'TakenBack' }
+    case 'close':
+      return reason ? { at, by, type: 'ClosedByHand', reason } : 'Closing by hand needs a reason.'
+    case 'cordon':
+    case 'reconcile':
+    case 'approve':
+    case 'refuse':
+    case 'tick':
+    case 'retry':
+    case 'undo':
+      return 'This button does nothing here.'
+  }
+}
+
+const onIncident = async (deps: DecideDeps, click: ButtonClick): Promise<string> => {
+  const node = nodeOfIncident(click.value.incident)
+  let answer = ''
+  const written = await record<IncidentEvent>(deps.history, incidentStream(node), events => {
+    const state = foldIncident(node, events, deps.settings.incidentWindowMs)
+    answer = ''
+    if (state?.id !== click.value.incident)
+      answer = 'This incident is over; its buttons no longer do anything.'
+    const event = state && !answer ? incidentEvent(deps, click, state) : answer
+    if (typeof event === 'string' || !event) {
+      answer = event || 'This incident does not exist.'
+      return []
+    }
+    if (state && incidentMay[state.status].includes(event.type)) return [event]
+    answer = `Not possible while the incident is ${state?.status}. Look at its newest message.`
+    return []
+  })
+  if (!written.changed) return answer
+  await deps.jobs.enqueue({ kind: 'publish', node, length: written.length })
+  return ''
+}
+
+/** A click → one event. Answers the sentence that person alone is shown, or '' where the thread itself answers. */
+export const decide =
+  (deps: DecideDeps) =>
+  async (click: ButtonClick): Promise<string> => {
+    const { value, by } = click
+    if (value.cluster !== deps.clusterName)
+      return `This button belongs to cluster ${value.cluster}; this bot serves ${deps.clusterName}.`
+    switch (value.action) {
+      case 'cordon':
+      case 'reconcile':
+        return openRun(deps)({
+          node: nodeOfIncident(value.incident),
+          incident: value.incident,
+          runbook: runbookOf[value.action],
+          by,
+        })
+      case 'approve':
+      case 'refuse':
+      case 'tick':
+        return onPlan(deps, click)
+      case 'retry':
+      case 'undo':
+        return onPaused(deps, click)
+      case 'hold':
+        return value.run ? onPaused(deps, click) : onIncident(deps, click)
+      case 'release':
+      case 'escalate':
+      case 'take-back':
+      case 'close':
+        return onIncident(deps, click)
+    }
+  }

@@ -1,0 +1,71 @@
+import { foldIncident, type IncidentEvent, incidentMay, incidentStream } from '../core/incident/incident.js'
+import type { Actor } from '../core/runbook/run.js'
+import type { Clock, History, Jobs, Runbooks } from '../ports.js'
+import { freeNode, takeNode } from './fleet.js'
+import { record } from './record.js'
+
+export interface OpenRunDeps {
+  history: History
+  jobs: Jobs
+  runbooks: Runbooks
+  clock: Clock
+  settings: { incidentWindowMs: number; maxNodesUnderRepair: number }
+}
+
+/**
+ * A runbook chosen for a node → a run. One event in the incident's history decides; of two clicks at the same moment
+ * one finds it there already. Answers the sentence for the person who clicked.
+ */
+export const openRun =
+  (deps: OpenRunDeps) =>
+  async (ask: { node: string; incident: string; runbook: string; by: Actor }): Promise<string> => {
+    const { node, by } = ask
+    const at = deps.clock.now()
+    const runbook = (await deps.runbooks.list()).find(r => r.name === ask.runbook)
+    if (!runbook) return `There is no runbook ${ask.runbook} here.`
+    const stream = incidentStream(node)
+    const state = foldIncident(
+      node,
+      (await deps.history.read<IncidentEvent>(stream)).events,
+      deps.settings.incidentWindowMs,
+    )
+    if (!state || state.id !== ask.incident)
+      return 'This incident is over; its buttons no longer do anything.'
+    const run = `${state.id}-r${state.runs.length + 1}`
+    const place = await takeNode(deps, node, run, deps.settings.maxNodesUnderRepair)
+    if (!place.taken)
+      return `Not now: ${place.others.join(', ')} is under repair, and at most ${deps.settings.maxNodesUnderRepair} may be at a time.`
+    let answer = ''
+    const written = await record<IncidentEvent>(deps.history, stream, events => {
+      const now = foldIncident(node, events, deps.settings.incidentWindowMs)
+      const last = now?.runs.at(-1)
+      answer = ''
+      if (now?.status === 'repairing' && last) {
+        answer =
+          last.openedBy === by
+            ? 'You opened this a moment ago; the plan is below.'
+            : `<@${last.openedBy}> was first, ${Math.max(1, Math.round((at - last.openedAt) / 1000))} s before you. The plan is below.`
+        return []
+      }
+      if (
+        !now ||
+        now.id !== ask.incident ||
+        !incidentMay[now.status].includes('RunOpened') ||
+        `${now.id}-r${now.runs.length + 1}` !== run
+      ) {
+        answer = `The incident has moved on (${now?.status ?? 'gone'}); look at its newest message.`
+        return []
+      }
+      return [{ at, by, type: 'RunOpened', run, runbook: runbook.name }]
+    })
+    if (!written.changed) {
+      const mine = foldIncident(node, written.events, deps.settings.incidentWindowMs)?.runs.some(
+        r => r.run === run && r.outcome === undefined,
+      )
+      if (!mine) await freeNode(deps, node, run)
+      return answer
+    }
+    await deps.jobs.enqueue({ kind: 'step', run, node, length: 0 })
+    await deps.jobs.enqueue({ kind: 'publish', node, length: written.length })
+    return ''
+  }

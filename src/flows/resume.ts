@@ -1,0 +1,80 @@
+import {
+  foldIncident,
+  type IncidentEvent,
+  type IncidentState,
+  incidentStream,
+  runStream,
+} from '../core/incident/incident.js'
+import { foldRun, nextOfRun, type RunEvent } from '../core/runbook/run.js'
+import type { Clock, History, Jobs } from '../ports.js'
+import { type FleetEvent, fleetStream, freeNode, underRepair } from './fleet.js'
+import { type RequestEvent, requestStream, unanswered } from './request.js'
+
+export interface ResumeDeps {
+  history: History
+  jobs: Jobs
+  clock: Clock
+  settings: { incidentWindowMs: number }
+}
+
+/** How long a resolved incident's thread is still compared with its history. */
+const drawnForMs = 60 * 60_000
+
+const resumeRun = async (deps: ResumeDeps, incident: IncidentState): Promise<void> => {
+  const { node } = incident
+  const run = incident.runs.at(-1)?.run
+  if (!run) return
+  const { events, length } = await deps.history.read<RunEvent>(runStream(run))
+  const state = foldRun(events)
+  const waiting = state && state.status !== 'ended' && nextOfRun(state, deps.clock.now()).do === 'wait'
+  if (!waiting) await deps.jobs.enqueue({ kind: 'step', run, node, length })
+}
+
+const resumeIncident = async (deps: ResumeDeps, node: string): Promise<IncidentState | undefined> => {
+  const { events, length } = await deps.history.read<IncidentEvent>(incidentStream(node))
+  const incident = foldIncident(node, events, deps.settings.incidentWindowMs)
+  if (!incident) return undefined
+  if (incident.evidenceWanted) await deps.jobs.enqueue({ kind: 'collect', node, length })
+  if (incident.status === 'repairing') await resumeRun(deps, incident)
+  if (incident.recountAt !== undefined)
+    await deps.jobs.enqueue({ kind: 'recount', node, length, dueAt: incident.recountAt })
+  const settled = incident.resolvedAt !== undefined && deps.clock.now() - incident.resolvedAt > drawnForMs
+  if (incident.opened && !settled) await deps.jobs.enqueue({ kind: 'publish', node, length })
+  return incident
+}
+
+/** A click takes its place a moment before the incident says so; younger places are left alone. */
+const settledAfterMs = 60_000
+
+/** A place in the fleet whose incident has no run any more was left by a crash. */
+const freePlaces = async (deps: ResumeDeps, incidents: Map<string, IncidentState>): Promise<void> => {
+  const { events } = await deps.history.read<FleetEvent>(fleetStream)
+  for (const [node, { run, at }] of underRepair(events)) {
+    const incident = incidents.get(node)
+    if (deps.clock.now() - at < settledAfterMs) continue
+    if (incident?.status !== 'repairing' || incident.runs.at(-1)?.run !== run) await freeNode(deps, node, run)
+  }
+}
+
+const resumeRequests = async (deps: ResumeDeps): Promise<void> => {
+  for (const stream of await deps.history.streams(requestStream(''))) {
+    const { events } = await deps.history.read<RequestEvent>(stream)
+    const open = unanswered(events)
+    if (open?.wants === 'look') await deps.jobs.enqueue({ kind: 'answer', request: open.id, node: open.node })
+    if (open?.wants === 'post') await deps.jobs.enqueue({ kind: 'publish-answer', request: open.id })
+  }
+}
+
+/**
+ * For all that is unfinished: ask the core what is next and enqueue it. Runs at start and every minute, and mends a
+ * crash between "recorded" and "enqueued" as well as a delayed job that was lost.
+ */
+export const resume = (deps: ResumeDeps) => async (): Promise<void> => {
+  const incidents = new Map<string, IncidentState>()
+  for (const stream of await deps.history.streams('incident/')) {
+    const incident = await resumeIncident(deps, stream.slice('incident/'.length))
+    if (incident) incidents.set(incident.node, incident)
+  }
+  await freePlaces(deps, incidents)
+  await resumeRequests(deps)
+}

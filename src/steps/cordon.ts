@@ -1,0 +1,84 @@
+import { Refused } from '../ports.js'
+import type { Step, StepContext } from './step.js'
+
+/** Who is written into the node's annotation: the cluster and the incident, so that only our own cordon is lifted (B7). */
+export const cordonMark = (ctx: Pick<StepContext, 'run'>): string => `${ctx.run.cluster}/${ctx.run.incident}`
+
+export const nodeNow = async (ctx: StepContext) => {
+  const facts = await ctx.cluster.node(ctx.run.node)
+  if (!facts) throw new Refused(`${ctx.run.node} is no longer in the cluster; nothing was done`)
+  if (facts.uid !== ctx.run.nodeUid)
+    throw new Refused(
+      `${ctx.run.node} is another node than at the start of this run (same name, other uid); nothing was done`,
+    )
+  return facts
+}
+
+/** The one command a person would type; the API call does the same and also records whose cordon it is. */
+const shownCall = (node: string, mark: string): string =>
+  `PATCH /api/v1/nodes/${node} {"metadata":{"annotations":{"cnibot.io/cordoned-by":${JSON.stringify(mark)}}},"spec":{"unschedulable":true}}`
+
+const others = (wasUnschedulable: boolean, wasCordonedBy: string | undefined, mark: string): string =>
+  !wasUnschedulable
+    ? 'The node is schedulable now.'
+    : wasCordonedBy === mark
+      ? 'This incident has cordoned it already.'
+      : `It is cordoned already, by ${wasCordonedBy ?? 'somebody else'}; that cordon stays theirs and will not be lifted here.`
+
+export const cordon: Step<'cordon'> = {
+  plan: async (_spec, ctx) => {
+    const facts = await nodeNow(ctx)
+    const mark = cordonMark(ctx)
+    return {
+      kind: 'cordon',
+      title: `Cordon ${ctx.run.node}`,
+      facts: [
+        others(facts.unschedulable, facts.cordonedBy, mark),
+        'No new Pod will be scheduled there. Running Pods are not touched; DaemonSet Pods still land there.',
+      ],
+      lists: [],
+      commands: facts.unschedulable ? [] : [shownCall(ctx.run.node, mark)],
+      nothingToDo: facts.unschedulable,
+      data: { wasUnschedulable: facts.unschedulable, wasCordonedBy: facts.cordonedBy },
+      readAt: ctx.clock.now(),
+    }
+  },
+  act: async (plan, ctx) => {
+    const facts = await nodeNow(ctx)
+    const mark = cordonMark(ctx)
+    if (facts.unschedulable)
+      return {
+        kind: 'cordon',
+        changed: facts.cordonedBy === mark && !plan.data.wasUnschedulable,
+        says: facts.cordonedBy === mark ? 'cordoned by this incident' : others(true, facts.cordonedBy, mark),
+        detail: [],
+        commands: [],
+        data: { changed: facts.cordonedBy === mark, wasUnschedulable: plan.data.wasUnschedulable },
+      }
+    await ctx.cluster.setSchedulable(ctx.run.node, {
+      unschedulable: true,
+      cordonedBy: mark,
+      expectUid: ctx.run.nodeUid,
+    })
+    return {
+      kind: 'cordon',
+      changed: true,
+      says: 'cordoned (was schedulable)',
+      detail: [],
+      commands: plan.commands,
+      data: { changed: true, wasUnschedulable: false },
+    }
+  },
+  undo: async (_plan, _done, ctx) => {
+    const facts = await nodeNow(ctx)
+    if (!facts.unschedulable) return 'already schedulable'
+    if (facts.cordonedBy !== cordonMark(ctx))
+      return `left cordoned: the cordon is ${facts.cordonedBy ?? "somebody else's"}, not this incident's`
+    await ctx.cluster.setSchedulable(ctx.run.node, {
+      unschedulable: false,
+      cordonedBy: undefined,
+      expectUid: ctx.run.nodeUid,
+    })
+    return 'schedulable again, as it was before'
+  },
+}

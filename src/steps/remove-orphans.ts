@@ -1,0 +1,203 @@
+import { isKnown, type Bundle } from '../core/evidence/bundle.js'
+import {
+  encodeRemovalList,
+  readRemovalReport,
+  type RemovalReport,
+} from '../core/evidence/parse/removal-report.js'
+import { planRemoval, type RemovalEntry, stillApproved } from '../core/ipam/removal.js'
+import type { Done, Plan } from '../core/runbook/plan.js'
+import { type CommandResult, Failed, type NodeCommand, Refused } from '../ports.js'
+import { nodeNow } from './cordon.js'
+import type { Step, StepContext } from './step.js'
+
+const quarantineRoot = '/var/lib/cni/cnibot-quarantine'
+const limits = { timeoutMs: 60_000, maxBytes: 32 * 1024 * 1024 }
+
+/** Names the files' folder below the quarantine: the same for every try of one step, so that tries add up. */
+const opOf = (ctx: StepContext): string => `${ctx.run.run}-${ctx.index}`
+
+const commandArgs = (
+  ctx: StepContext,
+  bundle: Bundle,
+  where: { dir: string; network: string; lockInode: number },
+): string[] => [
+  'remove',
+  '--network-dir',
+  where.dir,
+  '--lock-inode',
+  String(where.lockInode),
+  '--quarantine',
+  `${quarantineRoot}/${opOf(ctx)}/${where.network}`,
+  '--op',
+  opOf(ctx),
+  '--endpoint',
+  isKnown(bundle.runtime) ? bundle.runtime.value.endpoint : '',
+  '--boot-id',
+  ctx.run.bootId,
+  '--fence',
+  String(bundle.collectedAt),
+]
+
+const factsOf = (bundle: Bundle, remove: RemovalEntry[], keep: { why: string }[]): string[] => {
+  const reasons = new Map<string, number>()
+  for (const { why } of keep) reasons.set(why, (reasons.get(why) ?? 0) + 1)
+  return [
+    `Removes ${remove.length} addresses whose sandboxes are gone: ${remove
+      .slice(0, 3)
+      .map(e => e.ip)
+      .join(', ')}${remove.length > 3 ? ', …' : ''}.`,
+    `Keeps ${keep.length}: ${[...reasons].map(([why, n]) => `${n} ${why}`).join('; ') || 'there are no others'}.`,
+    `Moves the files to ${quarantineRoot} first, under the plugin's own lock. Undo puts back what is still free.`,
+    'Acting reads the node again and removes only what is still orphaned then: fewer is possible, more is not.',
+    ...(isKnown(bundle.records)
+      ? []
+      : [
+          `The runtime's own records could not be read (${bundle.records.reason}): only what two readings at least 15 min apart agree on is removed.`,
+        ]),
+  ]
+}
+
+const makePlan = async (ctx: StepContext, olderThanMs: number): Promise<Plan<'remove-orphans'>> => {
+  const { bundle, id } = await ctx.measure(ctx.run.node, 'full')
+  const facts = await nodeNow(ctx)
+  const plan = planRemoval({
+    earlier: undefined,
+    bundle,
+    settings: { olderThanMs },
+    cordoned: facts.unschedulable,
+  })
+  if ('refused' in plan)
+    throw new Refused(`no address may be removed on ${ctx.run.node}: ${plan.refused.join('; ')}`)
+  const command = { script: 'remove-orphans' as const, args: commandArgs(ctx, bundle, plan) }
+  return {
+    kind: 'remove-orphans',
+    title: `Remove ${plan.remove.length} addresses on ${ctx.run.node}`,
+    facts: factsOf(bundle, plan.remove, plan.keep),
+    lists: [
+      {
+        title: 'Addresses to remove',
+        rows: plan.remove.map(e => `${e.ip} owner ${e.owner || '(empty file)'}: ${e.why}`),
+      },
+      {
+        title: 'Addresses kept',
+        rows: plan.keep.map(e => `${e.ip} owner ${e.owner || '(empty file)'}: ${e.why}`),
+      },
+    ],
+    commands: plan.remove.length > 0 ? [ctx.shell.shown(command)] : [],
+    nothingToDo: plan.remove.length === 0,
+    data: {
+      network: plan.network,
+      dir: plan.dir,
+      lockInode: plan.lockInode,
+      entries: plan.remove,
+      olderThanMs,
+      bundleId: id,
+      command,
+    },
+    readAt: bundle.collectedAt,
+  }
+}
+
+const target = async (ctx: StepContext) => {
+  const facts = await nodeNow(ctx)
+  return { name: facts.name, address: facts.internalIp }
+}
+
+const runScript = async (
+  ctx: StepContext,
+  command: NodeCommand,
+): Promise<{ result: CommandResult; report: RemovalReport }> => {
+  const result = await ctx.shell.run(await target(ctx), command, { ...limits, signal: ctx.signal })
+  const report = readRemovalReport(result.stdout)
+  const lastLine = result.stderr.trim().split('\n').at(-1) ?? ''
+  if (result.timedOut)
+    throw new Failed(
+      `the node did not finish within ${limits.timeoutMs / 1000} s; run it again to see what was moved`,
+      result.stderr,
+    )
+  if (result.exitCode !== 0) {
+    const said = lastLine || `exit status ${result.exitCode ?? 'none'}`
+    if (report.moved.length === 0) throw new Refused(`the node refused: ${said}`)
+    throw new Failed(
+      `the node stopped half way: ${said}; ${report.moved.length} files are in quarantine`,
+      result.stderr,
+    )
+  }
+  return { result, report }
+}
+
+const earlierMoves = (before: RemovalReport): string[] => [...before.moved, ...before.already]
+
+/** What is both approved and still orphaned now; the rest is named with its reason. */
+const stillOrphaned = async (plan: Plan<'remove-orphans'>, ctx: StepContext) => {
+  const earlier = await ctx.bundle(plan.data.bundleId)
+  const { bundle } = await ctx.measure(ctx.run.node, 'light')
+  const facts = await nodeNow(ctx)
+  const fresh = planRemoval({
+    earlier,
+    bundle,
+    settings: { olderThanMs: plan.data.olderThanMs },
+    cordoned: facts.unschedulable,
+  })
+  if ('refused' in fresh)
+    throw new Refused(`${ctx.run.node} has changed since the plan: ${fresh.refused.join('; ')}`)
+  return stillApproved(fresh, plan.data.entries)
+}
+
+const nothing = (plan: Plan<'remove-orphans'>): Done<'remove-orphans'> => ({
+  kind: 'remove-orphans',
+  changed: false,
+  says: 'no address to give back',
+  detail: [],
+  commands: [],
+  data: {
+    moved: [],
+    skipped: [],
+    network: plan.data.network,
+    dir: plan.data.dir,
+    quarantine: '',
+    underLockMs: 0,
+    command: plan.data.command,
+  },
+})
+
+export const removeOrphans: Step<'remove-orphans'> = {
+  plan: (spec, ctx) => makePlan(ctx, spec.older_than),
+  act: async (plan, ctx) => {
+    if (plan.nothingToDo) return nothing(plan)
+    const { remove, dropped } = await stillOrphaned(plan, ctx)
+    // Even an empty list is sent: after a crash the node tells what an earlier try has moved already.
+    const { result, report } = await runScript(ctx, {
+      ...plan.data.command,
+      stdin: encodeRemovalList(remove),
+    })
+    const moved = earlierMoves(report)
+    const gone = new Set(moved)
+    const skipped = [...dropped.filter(d => !gone.has(d.ip)), ...report.skipped]
+    return {
+      kind: 'remove-orphans',
+      changed: moved.length > 0,
+      says: `${moved.length} moved, ${skipped.length} skipped, ${(report.underLockMs / 1000).toFixed(2)} s under the lock`,
+      detail: skipped.map(s => `${s.ip} skipped: ${s.why}`),
+      commands: [result.shown],
+      data: {
+        moved,
+        skipped,
+        network: plan.data.network,
+        dir: plan.data.dir,
+        quarantine: report.quarantine,
+        underLockMs: report.underLockMs,
+        command: plan.data.command,
+      },
+    }
+  },
+  undo: async (plan, _done, ctx) => {
+    const command = { ...plan.data.command, args: ['restore', ...plan.data.command.args.slice(1)] }
+    const { report } = await runScript(ctx, command)
+    const back = earlierMoves(report)
+    const left = report.skipped.map(s => `${s.ip}: ${s.why}`)
+    return left.length === 0
+      ? `${back.length} addresses put back`
+      : `${back.length} addresses put back; ${left.length} could not be: ${left.slice(0, 5).join('; ')}${left.length > 5 ? '; …' : ''}`
+  },
+}

@@ -1,0 +1,70 @@
+import type { Bundle } from '../core/evidence/bundle.js'
+import type { Done, Plan } from '../core/runbook/plan.js'
+import type { RunState } from '../core/runbook/run.js'
+import type { StepKind, StepSpec } from '../core/runbook/schema.js'
+import type { Clock, Cluster, NodeShell } from '../ports.js'
+
+export interface StepSettings {
+  testPodNamespace: string
+  testPodImage: string
+  /** How long a test Pod may take to run, an address to come back, a check to begin to hold. Real time. */
+  deadlineMs: number
+  /** Pause between two looks while waiting. Real time. */
+  lookEveryMs: number
+}
+
+export interface StepContext {
+  run: RunState
+  index: number
+  cluster: Cluster
+  shell: NodeShell
+  clock: Clock
+  settings: StepSettings
+  /** Grows with every start of a step: the node refuses a lower one, so a worker that lost its job cannot act late. */
+  fence: number
+  signal: AbortSignal
+  /** A fresh reading; `light` leaves out journal and peers. The full ones are kept and have an id. */
+  measure(node: string, how: 'light' | 'full'): Promise<{ bundle: Bundle; id: string }>
+  bundle(id: string): Promise<Bundle | undefined>
+}
+
+/**
+ * One kind of step. `plan` only reads; what it returns is what the approver sees. `act` looks first, is safe to call
+ * again after a crash, and may do less than planned, never more. Both throw Refused, Unreachable or Failed.
+ */
+export interface Step<K extends StepKind = StepKind> {
+  plan(spec: StepSpec & { kind: K }, ctx: StepContext): Promise<Plan<K>>
+  act(plan: Plan<K>, ctx: StepContext): Promise<Done<K>>
+  /** `done` is undefined when the step failed half way: undo finds out what it left. A kind without undo says why. */
+  undo:
+    | ((plan: Plan<K>, done: Done<K> | undefined, ctx: StepContext) => Promise<string>)
+    | { impossible: string }
+}
+
+/** Looks until `look` gives an answer or the deadline has passed; real time, one look at least. */
+export const lookUntil = async <T>(
+  ctx: Pick<StepContext, 'settings' | 'signal'>,
+  look: () => Promise<T | undefined>,
+): Promise<T | undefined> => {
+  const deadline = performance.now() + ctx.settings.deadlineMs
+  for (;;) {
+    const found = await look()
+    if (found !== undefined) return found
+    if (performance.now() >= deadline) return undefined
+    await pause(ctx.settings.lookEveryMs, ctx.signal)
+  }
+}
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer)
+      reject(signal.reason instanceof Error ? signal.reason : new Error('stopped'))
+    }
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+  })

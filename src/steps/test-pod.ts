@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto'
+import { isKnown } from '../core/evidence/bundle.js'
+import { testPodLabel } from '../core/incident/symptom.js'
+import { measure } from '../core/ipam/gap.js'
+import { inRanges } from '../core/ipam/range-set.js'
+import type { PodFacts } from '../core/evidence/bundle.js'
+import type { Plan } from '../core/runbook/plan.js'
+import { Failed, Refused, type TestPodSpec } from '../ports.js'
+import { nodeNow } from './cordon.js'
+import { lookUntil, type Step, type StepContext } from './step.js'
+
+/** The same for every try of one step, so that a try after a crash finds its own leftover. */
+const podName = (ctx: StepContext): string => {
+  const id = createHash('sha256').update(`${ctx.run.cluster}/${ctx.run.run}/${ctx.index}`).digest('hex')
+  return `cnibot-test-${id.slice(0, 12)}`
+}
+
+const specOf = (plan: Plan<'test-pod'>, ctx: StepContext): TestPodSpec => ({
+  namespace: plan.data.namespace,
+  name: plan.data.name,
+  image: plan.data.image,
+  node: ctx.run.node,
+  via: plan.data.via,
+  labels: { [testPodLabel]: 'true' },
+  annotations: { 'cnibot.io/run': ctx.run.run },
+})
+
+/** Allocations by address and owner, as the node has them now. */
+const allocations = async (ctx: StepContext): Promise<Map<string, string> | undefined> => {
+  const { bundle } = await ctx.measure(ctx.run.node, 'light')
+  const gap = measure(bundle)
+  if (!isKnown(gap)) return undefined
+  return new Map(gap.value.standings.map(s => [s.allocation.ip, s.allocation.owner]))
+}
+
+const running = async (plan: Plan<'test-pod'>, ctx: StepContext): Promise<PodFacts> => {
+  const { namespace, name } = plan.data
+  const pod = await lookUntil(ctx, async () => {
+    const seen = await ctx.cluster.pod(namespace, name)
+    if (seen?.phase === 'Failed')
+      throw new Failed(
+        `the test Pod ${namespace}/${name} failed at once`,
+        (await ctx.cluster.podEvents(namespace, name)).join('\n'),
+      )
+    return seen && seen.phase === 'Running' && seen.ips.length > 0 ? seen : undefined
+  })
+  if (pod) return pod
+  const events = await ctx.cluster.podEvents(namespace, name)
+  throw new Failed(
+    `the test Pod ${namespace}/${name} did not run on ${ctx.run.node} within ${ctx.settings.deadlineMs / 1000} s`,
+    events.slice(-3).join('\n'),
+  )
+}
+
+/** The Pod's own address is inside the node's range, and no sandbox failure was told of it (P-A7, P-V2). */
+const proveAdd = async (
+  pod: PodFacts,
+  ctx: StepContext,
+): Promise<{ ip: string; owner: string; before: number }> => {
+  const { bundle } = await ctx.measure(ctx.run.node, 'light')
+  const gap = measure(bundle)
+  if (!isKnown(gap)) throw new Failed(`the test Pod runs, but the node could not be counted: ${gap.reason}`)
+  if (!isKnown(bundle.conflist))
+    throw new Failed(`the test Pod runs, but its range could not be read: ${bundle.conflist.reason}`)
+  const ranges = bundle.conflist.value.ipam.rangeSets
+  const ip = pod.ips[0] ?? ''
+  if (!inRanges(ip, ranges))
+    throw new Failed(`the test Pod got ${ip || 'no address'}, which is outside the node's range`)
+  const failures = (await ctx.cluster.podEvents(pod.namespace, pod.name)).filter(e =>
+    e.startsWith('FailedCreatePodSandBox'),
+  )
+  if (failures.length > 0)
+    throw new Failed('the test Pod runs, but its sandbox failed first', failures.join('\n'))
+  const owner = gap.value.standings.find(s => s.allocation.ip === ip)?.allocation.owner
+  if (owner === undefined) throw new Failed(`the test Pod has ${ip}, but the store has no file of that name`)
+  return { ip, owner, before: gap.value.taken }
+}
+
+/** Deleting gives back exactly this address: what tells a repaired node from a tidied one (P-V3). */
+const proveDel = async (
+  pod: PodFacts,
+  had: { ip: string; owner: string; before: number },
+  ctx: StepContext,
+): Promise<{ after: number; others: string }> => {
+  await ctx.cluster.deletePod(pod.namespace, pod.name, pod.uid)
+  let seen = had.before
+  const back = await lookUntil(ctx, async () => {
+    const now = await allocations(ctx)
+    if (!now) return undefined
+    seen = now.size
+    return now.get(had.ip) === had.owner ? undefined : now
+  })
+  if (!back)
+    throw new Failed(
+      `leak still active: the test Pod was deleted and ${had.ip} did not come back within ${ctx.settings.deadlineMs / 1000} s; the node is tidied, not repaired`,
+      `addresses before the delete ${had.before}, now ${seen}`,
+    )
+  const expected = had.before - 1
+  const others =
+    back.size === expected
+      ? ''
+      : `; ${Math.abs(back.size - expected)} other Pods ${back.size > expected ? 'started' : 'ended'} meanwhile`
+  return { after: back.size, others }
+}
+
+const cleanUp = async (plan: Plan<'test-pod'>, ctx: StepContext): Promise<string> => {
+  const pod = await ctx.cluster.pod(plan.data.namespace, plan.data.name)
+  if (!pod) return 'no test Pod is left'
+  await ctx.cluster.deletePod(pod.namespace, pod.name, pod.uid)
+  return `test Pod ${pod.namespace}/${pod.name} deleted`
+}
+
+/** A try that died after its delete leaves a Pod on its way out under the same name. */
+const noneLeaving = async (plan: Plan<'test-pod'>, ctx: StepContext): Promise<void> => {
+  const gone = await lookUntil(ctx, async () => {
+    const seen = await ctx.cluster.pod(plan.data.namespace, plan.data.name)
+    return seen?.deletedAt === undefined ? true : undefined
+  })
+  if (!gone) throw new Failed(`an earlier test Pod ${plan.data.namespace}/${plan.data.name} does not go away`)
+}
+
+const facts = (via: 'pinned' | 'scheduler', name: string, ctx: StepContext): string[] => [
+  via === 'pinned'
+    ? `Creates Pod ${ctx.settings.testPodNamespace}/${name} (${ctx.settings.testPodImage}) on ${ctx.run.node}; it tolerates the cordon, so nothing else lands there.`
+    : `Creates Pod ${ctx.settings.testPodNamespace}/${name} (${ctx.settings.testPodImage}) that only the scheduler may place, on ${ctx.run.node}.`,
+  'It must run with an address inside the range; then it is deleted, and exactly that address must come back.',
+]
+
+export const testPod: Step<'test-pod'> = {
+  plan: async (spec, ctx) => {
+    const node = await nodeNow(ctx)
+    if (spec.via === 'scheduler' && node.unschedulable)
+      throw new Refused(
+        `${ctx.run.node} is cordoned by ${node.cordonedBy ?? 'somebody else'}: the scheduler cannot place a Pod there until that is lifted`,
+      )
+    const name = podName(ctx)
+    return {
+      kind: 'test-pod',
+      title:
+        spec.via === 'pinned'
+          ? `Test Pod on ${ctx.run.node}`
+          : `Test Pod on ${ctx.run.node} through the scheduler`,
+      facts: facts(spec.via, name, ctx),
+      lists: [],
+      commands: [
+        `POST /api/v1/namespaces/${ctx.settings.testPodNamespace}/pods ${name}`,
+        `DELETE /api/v1/namespaces/${ctx.settings.testPodNamespace}/pods/${name}`,
+      ],
+      nothingToDo: false,
+      data: {
+        namespace: ctx.settings.testPodNamespace,
+        name,
+        image: ctx.settings.testPodImage,
+        via: spec.via,
+      },
+      readAt: ctx.clock.now(),
+    }
+  },
+  act: async (plan, ctx) => {
+    const started = ctx.clock.now()
+    await noneLeaving(plan, ctx)
+    await ctx.cluster.createTestPod(specOf(plan, ctx))
+    try {
+      const pod = await running(plan, ctx)
+      const runningAfterMs = ctx.clock.now() - started
+      const had = await proveAdd(pod, ctx)
+      const deletedAt = ctx.clock.now()
+      const back = await proveDel(pod, had, ctx)
+      const backAfterMs = ctx.clock.now() - deletedAt
+      return {
+        kind: 'test-pod',
+        changed: false,
+        says: `ran with ${had.ip}; deleted, and its address came back: ${had.before} → ${back.after}${back.others}`,
+        detail: [],
+        commands: plan.commands,
+        data: { ip: had.ip, runningAfterMs, backAfterMs },
+      }
+    } catch (error) {
+      await cleanUp(plan, ctx)
+      throw error
+    }
+  },
+  undo: (plan, _done, ctx) => cleanUp(plan, ctx),
+}

@@ -1,0 +1,74 @@
+import { Refused } from '../ports.js'
+import { cordonMark, nodeNow } from './cordon.js'
+import type { Step } from './step.js'
+
+export const uncordon: Step<'uncordon'> = {
+  plan: async (_spec, ctx) => {
+    const facts = await nodeNow(ctx)
+    const ours = facts.cordonedBy === cordonMark(ctx)
+    const left = facts.unschedulable && !ours
+    return {
+      kind: 'uncordon',
+      title: left ? `Leave ${ctx.run.node} cordoned` : `Uncordon ${ctx.run.node}`,
+      facts: [
+        !facts.unschedulable
+          ? 'The node is schedulable already.'
+          : ours
+            ? 'The cordon is this incident’s own; lifting it lets new Pods land there again.'
+            : `The cordon is ${facts.cordonedBy ?? "somebody else's"}, not this incident's: it stays, and they must lift it.`,
+      ],
+      lists: [],
+      commands:
+        facts.unschedulable && ours
+          ? [
+              `PATCH /api/v1/nodes/${ctx.run.node} {"metadata":{"annotations":{"cnibot.io/cordoned-by":null}},"spec":{"unschedulable":null}}`,
+            ]
+          : [],
+      nothingToDo: !facts.unschedulable || left,
+      data: { cordonedBy: facts.cordonedBy },
+      readAt: ctx.clock.now(),
+    }
+  },
+  act: async (plan, ctx) => {
+    const facts = await nodeNow(ctx)
+    const none = (says: string) => ({
+      kind: 'uncordon' as const,
+      changed: false,
+      says,
+      detail: [],
+      commands: [],
+      data: { changed: false, previousOwner: facts.cordonedBy },
+    })
+    if (!facts.unschedulable) return none('schedulable')
+    if (facts.cordonedBy !== cordonMark(ctx)) {
+      if (plan.nothingToDo)
+        return none(`left cordoned: the cordon is ${facts.cordonedBy ?? "somebody else's"}`)
+      throw new Refused(
+        `somebody else has taken over the cordon of ${ctx.run.node} (${facts.cordonedBy ?? 'no mark'}); it was not lifted`,
+      )
+    }
+    await ctx.cluster.setSchedulable(ctx.run.node, {
+      unschedulable: false,
+      cordonedBy: undefined,
+      expectUid: ctx.run.nodeUid,
+    })
+    return {
+      kind: 'uncordon',
+      changed: true,
+      says: 'schedulable again',
+      detail: [],
+      commands: plan.commands,
+      data: { changed: true, previousOwner: facts.cordonedBy },
+    }
+  },
+  undo: async (_plan, done, ctx) => {
+    const facts = await nodeNow(ctx)
+    if (facts.unschedulable) return 'already cordoned'
+    await ctx.cluster.setSchedulable(ctx.run.node, {
+      unschedulable: true,
+      cordonedBy: done?.data.previousOwner ?? cordonMark(ctx),
+      expectUid: ctx.run.nodeUid,
+    })
+    return 'cordoned again'
+  },
+}

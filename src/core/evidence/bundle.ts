@@ -1,25 +1,8 @@
-/**
- * What one look at a node brought back. Every part is either a dated value or the reason there is none:
- * a question that got no answer is never zero (law 5). Times are milliseconds since 1970.
- */
-export type Answer<T> = Known<T> | Unknown
-export interface Known<T> {
-  at: number
-  value: T
-}
-export interface Unknown {
-  at: number
-  /** One line: what was asked, what came back, what to do. */
-  reason: string
-}
+import type { Answer } from './answer.js'
+import type { NodeFacts, PodFacts, Rollout, SandboxEvents } from './api-facts.js'
 
-export const known = <T>(value: T, at: number): Known<T> => ({ at, value })
-export const unknown = (reason: string, at: number): Unknown => ({ at, reason })
-export const isKnown = <T>(answer: Answer<T>): answer is Known<T> => 'value' in answer
-/** The value, or undefined where there is none; for wording only, never for deciding a removal. */
-export const valueIn = <T>(answer: Answer<T>): T | undefined => (isKnown(answer) ? answer.value : undefined)
-export const reasonOf = <T>(answer: Answer<T>): string | undefined =>
-  isKnown(answer) ? undefined : answer.reason
+export * from './answer.js'
+export type * from './api-facts.js'
 
 /** One address file of host-local. */
 export interface Allocation {
@@ -163,81 +146,6 @@ export interface HeldAddress {
   where: string
 }
 
-/** One node of the API, trimmed. */
-export interface NodeFacts {
-  name: string
-  uid: string
-  bootId: string
-  internalIp: string | undefined
-  conditions: { type: string; status: string; reason: string; message: string }[]
-  unschedulable: boolean
-  taints: { key: string; effect: string }[]
-  maxPods: number
-  podCidrs: string[]
-  runtimeVersion: string
-  kubeletVersion: string
-  labels: Record<string, string>
-  /** Who cordoned it through us: the annotation's content. */
-  cordonedBy: string | undefined
-  createdAt: number
-}
-
-export interface Controller {
-  kind: string
-  name: string
-  uid: string
-}
-
-/** One Pod of the API, trimmed to what a decision needs. */
-export interface PodFacts {
-  namespace: string
-  name: string
-  uid: string
-  node: string | undefined
-  phase: string
-  hostNetwork: boolean
-  ips: string[]
-  ready: boolean
-  controller: Controller | undefined
-  labels: Record<string, string>
-  createdAt: number
-  scheduledAt: number | undefined
-  startedAt: number | undefined
-  deletedAt: number | undefined
-  /** `PodReadyToStartContainers`: the sandbox is up. undefined on kubelets without it. */
-  sandboxReady: boolean | undefined
-  mirror: boolean
-}
-
-/** FailedCreatePodSandBox events of one Pod, singles and the folded one together. */
-export interface SandboxEvents {
-  namespace: string
-  pod: string
-  podUid: string
-  node: string | undefined
-  count: number
-  first: number
-  last: number
-  /** The newest message, without the "(combined from similar events)" prefix. */
-  message: string
-  /** Whether the server has begun to fold them. */
-  folded: boolean
-}
-
-export interface Rollout {
-  namespace: string
-  name: string
-  uid: string
-  generation: number
-  observedGeneration: number
-  desired: number
-  ready: number
-  updated: number
-  available: number
-  /** Nodes that should run its Pod and have none available, with that Pod where there is one. */
-  missing: { node: string; pod: string | undefined; podUid: string | undefined }[]
-}
-
 /** The two headline numbers of another node, and the third that decides. */
 export interface PeerCount {
   node: string
@@ -250,6 +158,10 @@ export interface PeerCount {
   }>
 }
 
+/**
+ * What one look at a node brought back. Every part is either a dated value or the reason there is none. Times are
+ * milliseconds since 1970.
+ */
 export interface Bundle {
   cluster: string
   node: string

@@ -1,0 +1,88 @@
+import type { Done, Plan } from './plan.js'
+import type { Runbook, StepSpec } from './schema.js'
+
+/** `cnibot` for what the program did by itself, else the person's Slack id. */
+export type Actor = string
+
+export type Outcome = 'completed' | 'held' | 'undone' | 'abandoned' | 'stuck'
+
+export interface StepError {
+  /** Nothing was done · it was tried and did not work · the node or the API could not be reached · a bug. */
+  class: 'refused' | 'failed' | 'unreachable' | 'bug'
+  message: string
+  output: string
+}
+
+export type RunEvent = { at: number; by: Actor } & (
+  | {
+      type: 'RunOpened'
+      run: string
+      cluster: string
+      incident: string
+      node: string
+      nodeUid: string
+      bootId: string
+      runbook: Runbook
+    }
+  | { type: 'StepPlanned'; index: number; plan: Plan; digest: string; expiresAt: number }
+  | { type: 'StepApproved'; index: number; digest: string }
+  | { type: 'StepRefused'; index: number; digest: string }
+  | { type: 'InputGiven'; index: number }
+  | { type: 'StepStarted'; index: number }
+  | { type: 'StepDone'; index: number; done: Done }
+  | { type: 'StepFailed'; index: number; error: StepError }
+  | { type: 'RetryAsked'; index: number }
+  | { type: 'PlanOutdated'; index: number; why: string }
+  | { type: 'UndoAsked' }
+  | { type: 'UndoStarted'; index: number }
+  | { type: 'UndoDone'; index: number; says: string }
+  | { type: 'UndoFailed'; index: number; error: StepError }
+  | { type: 'RunEnded'; outcome: Outcome }
+)
+export type RunEventType = RunEvent['type']
+
+export type LineStatus =
+  | 'pending'
+  | 'awaiting'
+  | 'approved'
+  | 'acting'
+  | 'done'
+  | 'failed'
+  | 'undoing'
+  | 'undone'
+  | 'undo-failed'
+
+export interface Line {
+  spec: StepSpec
+  status: LineStatus
+  plan: Plan | undefined
+  digest: string | undefined
+  plannedAt: number | undefined
+  expiresAt: number | undefined
+  approved: { by: Actor; at: number } | undefined
+  startedAt: number | undefined
+  endedAt: number | undefined
+  done: Done | undefined
+  error: StepError | undefined
+  undone: string | undefined
+  /** Plans that were given up because reality had moved on, with why. */
+  outdated: string[]
+}
+
+export interface RunState {
+  run: string
+  cluster: string
+  incident: string
+  node: string
+  nodeUid: string
+  bootId: string
+  runbook: Runbook
+  openedBy: Actor
+  openedAt: number
+  status: 'planning' | 'awaiting' | 'acting' | 'paused' | 'undoing' | 'ended'
+  position: number
+  lines: Line[]
+  outcome: Outcome | undefined
+  endedAt: number | undefined
+  endedBy: Actor | undefined
+}

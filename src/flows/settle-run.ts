@@ -1,0 +1,54 @@
+import { foldIncident, type IncidentEvent, incidentStream } from '../core/incident/incident.js'
+import type { Outcome, RunState } from '../core/runbook/run.js'
+import { freeNode } from './fleet.js'
+import { record } from './record.js'
+import type { RunStepDeps } from './step-events.js'
+
+const sayOutcome = (state: RunState, outcome: Outcome): string => {
+  const removed = state.lines.flatMap(l =>
+    l.done?.kind === 'remove-orphans' && l.status === 'done' ? [l.done.says] : [],
+  )
+  const failed = state.lines.findLast(l => l.error)?.error?.message
+  const left = state.lines
+    .filter(l => l.status === 'undo-failed')
+    .map(l => `${l.spec.kind}: ${l.error?.message ?? 'failed'}`)
+  switch (outcome) {
+    case 'completed':
+      return removed.join('; ') || `${state.runbook.name} done`
+    case 'stuck':
+      return `undo did not work: ${left.join('; ')}`
+    case 'held':
+    case 'undone':
+    case 'abandoned':
+      return failed ? `${outcome} after: ${failed}` : outcome
+  }
+}
+
+export const endIncidentRun = async (
+  deps: RunStepDeps,
+  node: string,
+  run: string,
+  outcome: Outcome,
+  says: string,
+  recountAt: number | undefined,
+): Promise<void> => {
+  const at = deps.clock.now()
+  const written = await record<IncidentEvent>(deps.history, incidentStream(node), events => {
+    const incident = foldIncident(node, events, deps.settings.incidentWindowMs)
+    const open = incident?.status === 'repairing' && incident.runs.at(-1)?.run === run
+    return open ? [{ at, by: 'cnibot', type: 'RunEnded', run, outcome, says, recountAt }] : []
+  })
+  await freeNode(deps, node, run)
+  if (recountAt !== undefined)
+    await deps.jobs.enqueue({ kind: 'recount', node, length: written.length, dueAt: recountAt })
+  await deps.jobs.enqueue({ kind: 'publish', node, length: written.length })
+}
+
+/** The run is over: the incident hears of it. Repeated after a crash, it changes nothing. */
+export const settle = (deps: RunStepDeps, state: RunState): Promise<void> => {
+  const { watch } = state.runbook
+  const outcome = state.outcome ?? 'abandoned'
+  const at = state.endedAt ?? deps.clock.now()
+  const recountAt = outcome === 'completed' && watch ? at + watch.after : undefined
+  return endIncidentRun(deps, state.node, state.run, outcome, sayOutcome(state, outcome), recountAt)
+}

@@ -1,0 +1,98 @@
+import { planDigest } from '../core/runbook/plan.js'
+import type { RunEvent, RunState, StepError } from '../core/runbook/run.js'
+import { Failed, type History, type Jobs, type Log, Refused, type Runbooks, Unreachable } from '../ports.js'
+import { type GatherDeps, gather, type How } from '../steps/gather.js'
+import { actStep, planStep, undoStep } from '../steps/index.js'
+import type { StepContext, StepSettings } from '../steps/step.js'
+
+export interface RunStepDeps extends GatherDeps {
+  history: History
+  jobs: Jobs
+  runbooks: Runbooks
+  log: Log
+  settings: GatherDeps['settings'] &
+    StepSettings & { approvalTtlMs: number; bundleTtlMs: number; incidentWindowMs: number }
+}
+
+/** The only place where what a step throws becomes an event. */
+const errorOf = (error: unknown): StepError => {
+  const message = error instanceof Error ? error.message : String(error)
+  if (error instanceof Refused) return { class: 'refused', message, output: '' }
+  if (error instanceof Unreachable) return { class: 'unreachable', message, output: '' }
+  if (error instanceof Failed) return { class: 'failed', message, output: error.output }
+  return { class: 'bug', message: `unexpected: ${message}`, output: '' }
+}
+
+export const contextOf = (
+  deps: RunStepDeps,
+  state: RunState,
+  index: number,
+  fence: number,
+  signal: AbortSignal,
+): StepContext => ({
+  run: state,
+  index,
+  fence,
+  cluster: deps.cluster,
+  shell: deps.shell,
+  clock: deps.clock,
+  settings: deps.settings,
+  signal,
+  bundle: id => deps.history.bundle(id),
+  measure: async (node: string, how: How) => {
+    const bundle = await gather(deps, node, how, signal)
+    const id = `${node}-${bundle.collectedAt}`
+    if (how === 'full') await deps.history.keepBundle(id, bundle, deps.settings.bundleTtlMs)
+    return { bundle, id }
+  },
+})
+
+export const plan = async (deps: RunStepDeps, state: RunState, ctx: StepContext): Promise<RunEvent> => {
+  const { index } = ctx
+  const line = state.lines[index]
+  if (!line) throw new Error(`run ${state.run} has no step ${index}`)
+  try {
+    const made = await planStep(line.spec, ctx)
+    const at = deps.clock.now()
+    const digest = planDigest(made, { ...state, index })
+    return {
+      at,
+      by: 'cnibot',
+      type: 'StepPlanned',
+      index,
+      plan: made,
+      digest,
+      expiresAt: at + deps.settings.approvalTtlMs,
+    }
+  } catch (error) {
+    if (ctx.signal.aborted) throw error
+    return { at: deps.clock.now(), by: 'cnibot', type: 'StepFailed', index, error: errorOf(error) }
+  }
+}
+
+export const act = async (deps: RunStepDeps, state: RunState, ctx: StepContext): Promise<RunEvent> => {
+  const { index } = ctx
+  const line = state.lines[index]
+  if (!line?.plan) throw new Error(`run ${state.run} has no plan for step ${index}`)
+  try {
+    const done = await actStep(line.plan, ctx)
+    return { at: deps.clock.now(), by: 'cnibot', type: 'StepDone', index, done }
+  } catch (error) {
+    if (ctx.signal.aborted) throw error
+    return { at: deps.clock.now(), by: 'cnibot', type: 'StepFailed', index, error: errorOf(error) }
+  }
+}
+
+export const undo = async (deps: RunStepDeps, state: RunState, ctx: StepContext): Promise<RunEvent> => {
+  const { index } = ctx
+  const line = state.lines[index]
+  if (!line?.plan)
+    return { at: deps.clock.now(), by: 'cnibot', type: 'UndoDone', index, says: 'it had not begun' }
+  try {
+    const says = await undoStep(line.plan, line.done, ctx)
+    return { at: deps.clock.now(), by: 'cnibot', type: 'UndoDone', index, says }
+  } catch (error) {
+    if (ctx.signal.aborted) throw error
+    return { at: deps.clock.now(), by: 'cnibot', type: 'UndoFailed', index, error: errorOf(error) }
+  }
+}

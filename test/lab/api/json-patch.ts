@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util'
+import { sameJson } from './objects.js'
 import { ApiError, badRequest } from './status.js'
 
 interface Operation {
@@ -31,7 +31,7 @@ export const applyJsonPatch = <T>(document: T, patch: unknown): T => {
 const apply = (root: Record<string, unknown>, operation: Operation): void => {
   switch (operation.op) {
     case 'test':
-      if (!isDeepStrictEqual(read(root, operation.path), operation.value)) throw refused()
+      if (!sameJson(read(root, operation.path), operation.value)) throw refused()
       return
     case 'add':
       write(root, operation.path, structuredClone(operation.value), true)

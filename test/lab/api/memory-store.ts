@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
 import type { ChangeType, KubeObject, LabStore } from '../store.js'
 import { withDefaults } from './defaults.js'
-import { freeze, headed, keyOf, nameSuffix, sorted } from './objects.js'
+import { freeze, headed, keyOf, nameSuffix, sameJson, sorted } from './objects.js'
 import { resourceType, resourceTypes } from './resources.js'
 import { type ReadClock, timestamp } from './shapes.js'
 import { alreadyExists, conflict, notFound } from './status.js'
@@ -120,7 +119,7 @@ export class MemoryStore implements LabStore {
     if (given !== undefined && given !== '' && given !== stored.metadata.resourceVersion)
       throw conflict(type, object.metadata.name)
     const next = this.revise(resource, stored, object)
-    if (isDeepStrictEqual(next, stored)) return stored
+    if (sameJson(next, stored)) return stored
     return this.#commit('MODIFIED', resource, next, stored)
   }
 
@@ -148,7 +147,7 @@ export class MemoryStore implements LabStore {
     }
     if (type.generation && generation !== undefined) {
       const begun = filled.metadata.deletionTimestamp !== undefined && deletionTimestamp === undefined
-      const changed = begun || !isDeepStrictEqual(filled.spec, stored.spec)
+      const changed = begun || !sameJson(filled.spec, stored.spec)
       metadata.generation = changed ? generation + 1 : generation
     }
     return headed(type, { ...filled, metadata })

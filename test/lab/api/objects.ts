@@ -34,3 +34,15 @@ export const partial = (object: KubeObject) => ({
   apiVersion: 'meta.k8s.io/v1',
   metadata: object.metadata,
 })
+
+/**
+ * Whether two JSON values say the same; a field that is undefined is one that is missing.
+ * Not node:util's isDeepStrictEqual: that also compares prototypes, which differ between jest's realm and structuredClone's.
+ */
+export const sameJson = (a: unknown, b: unknown): boolean => {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a) !== Array.isArray(b)) return false
+  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>]
+  return Object.keys({ ...left, ...right }).every(key => sameJson(left[key], right[key]))
+}

@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '../store.js'
+import { sameJson } from './objects.js'
 import type { ResourceType } from './resources.js'
 import type { Container, Pod, Workload } from './shapes.js'
 import { invalid, type StatusCause } from './status.js'
@@ -55,7 +55,7 @@ const workloadCauses = (object: Workload): StatusCause[] => {
 
 /** A Pod's spec is fixed but for images, deadline, added tolerations and grace. */
 export const validateUpdate = (type: ResourceType, stored: KubeObject, next: KubeObject): void => {
-  if (type.resource !== 'pods' || isDeepStrictEqual(fixedPart(stored as Pod), fixedPart(next as Pod))) return
+  if (type.resource !== 'pods' || sameJson(fixedPart(stored as Pod), fixedPart(next as Pod))) return
   throw invalid(type, stored.metadata.name, [
     {
       reason: 'FieldValueForbidden',

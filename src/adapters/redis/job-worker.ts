@@ -27,6 +27,8 @@ export interface JobWorkerSettings extends Store {
   lockMs?: number
   /** Default: a third of `lockMs`. */
   stalledCheckMs?: number
+  /** First pause before another attempt; it doubles up to 30 s. Default 1 s. */
+  retryMs?: number
   onError: (error: Error) => void
   /** All attempts used up: what the job stood for could not even be recorded. */
   onGivenUp?: (job: Job, error: Error) => void
@@ -64,6 +66,7 @@ const stored = z.strictObject({
 /** Runs the jobs of one queue. It survives any outage of Redis; everything that goes wrong is told to `onError`. */
 export const startWorker = (settings: JobWorkerSettings): JobWorker => {
   const lockMs = settings.lockMs ?? 30_000
+  const retryMs = settings.retryMs ?? 1_000
   const worker = new Worker<StoredJob>(
     settings.queue,
     async (taken, _token, signal) => {
@@ -81,7 +84,7 @@ export const startWorker = (settings: JobWorkerSettings): JobWorker => {
       maxStalledCount: 20,
       drainDelay: 1,
       runRetryDelay: 1_000,
-      settings: { backoffStrategy: attempts => Math.min(30_000, 500 * 2 ** attempts) },
+      settings: { backoffStrategy: attempts => Math.min(30_000, retryMs * 2 ** (attempts - 1)) },
     },
   )
   worker.on('error', settings.onError)

@@ -62,7 +62,7 @@ export async function startSlack(options: LocalSlackOptions = {}): Promise<Local
   const stopEvents = sendEvents(workspace, parts.socket)
   return new LocalSlack(parts, people, tokens, calls, async () => {
     stopEvents()
-    parts.socket.close()
+    await parts.socket.close()
     parts.uploads.close()
     http.closeAllConnections()
     await new Promise<void>(resolve => http.close(() => resolve()))

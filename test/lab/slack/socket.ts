@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { IncomingMessage, Server } from 'node:http'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { Faults } from './faults.js'
@@ -88,7 +89,7 @@ export class SocketMode {
 
   /** Tells every connection to go: `warning` closes it ten seconds later, `refresh_requested` at once. */
   rotate(reason: 'warning' | 'refresh_requested'): void {
-    for (const connection of [...this.connections]) {
+    for (const connection of this.connections) {
       connection.leaving = true
       connection.socket.send(JSON.stringify({ type: 'disconnect', reason, debug_info: { host: 'local' } }))
       const close = (): void => connection.socket.close()
@@ -113,12 +114,21 @@ export class SocketMode {
     )
   }
 
-  close(): void {
+  /** Says goodbye to every connection; one that does not answer within a second is cut. */
+  async close(): Promise<void> {
     for (const timer of this.timers) clearTimeout(timer)
     for (const pending of this.pending.values()) clearTimeout(pending.timer)
     this.pending.clear()
-    for (const { socket } of this.connections) socket.terminate()
     this.server.close()
+    const all = this.connections.map(({ socket }) => socket)
+    const cut = setTimeout(() => {
+      for (const socket of all) socket.terminate()
+    }, 1_000)
+    const open = all.filter(socket => socket.readyState !== socket.CLOSED)
+    const closed = open.map(socket => once(socket, 'close'))
+    for (const socket of open) socket.close(1001)
+    await Promise.all(closed)
+    clearTimeout(cut)
   }
 
   private welcome(socket: WebSocket): void {

@@ -86,7 +86,8 @@ export class Views {
     throw new SlackError('not_found')
   }
 
-  private accept(input: unknown, type: 'modal' | 'home'): ViewInput {
+  /** Throws what Slack would say is wrong with it; nothing is opened. */
+  accept(input: unknown, type: 'modal' | 'home'): ViewInput {
     const parsed = parseView(input, type)
     if ('view' in parsed) return parsed.view
     throw new SlackError('invalid_arguments', { response_metadata: { messages: parsed.problems } })

@@ -4,11 +4,14 @@ import { SlackError } from '../types.js'
 
 const open: Method = (args, { triggers, views }) => {
   const view = args.json('view', 'invalid_arguments') ?? raise('view')
+  // A view that is wrong does not use up the trigger.
+  views.accept(view, 'modal')
   return { view: views.open(triggers.redeem(args.required('trigger_id')), view) }
 }
 
 const push: Method = (args, { triggers, views }) => {
   const view = args.json('view', 'invalid_arguments') ?? raise('view')
+  views.accept(view, 'modal')
   return { view: views.push(triggers.redeem(args.required('trigger_id')), view) }
 }
 

@@ -1,0 +1,168 @@
+import { shownDigest } from '../core/runbook/plan.js'
+import type { Line, RunState } from '../core/runbook/run.js'
+import {
+  type Block,
+  type Button,
+  buttons,
+  context,
+  type Message,
+  message,
+  preformatted,
+  section,
+} from './blocks.js'
+import type { Action } from './button.js'
+import type { File } from './evidence/file.js'
+import { cordonOf, lineWords } from './progress.js'
+import { clean, code, named, oneLine, person, strong, type Text, t } from './text.js'
+import { clock, clockSeconds, weekday } from './time.js'
+
+interface Card {
+  run: RunState
+  index: number
+  /** All runs of the incident, oldest first: whose cordon stands. */
+  runs: RunState[]
+  approversNamed: string
+  timeZone: string
+}
+
+const shownRows = 5
+
+const listLines = (lists: readonly { title: string; rows: string[] }[]): Text[] =>
+  lists.flatMap(({ title, rows }) => {
+    const more = rows.length - shownRows
+    return [
+      t`${strong(oneLine(title))} (${rows.length})`,
+      ...rows.slice(0, shownRows).map(row => t`   ${oneLine(row)}`),
+      ...(more > 0 ? [t`   … ${more} more, attached in full`] : []),
+    ]
+  })
+
+const cordonText = ({ runs, timeZone }: Card): string => {
+  const cordon = cordonOf(runs)
+  return cordon
+    ? `cordoned by this incident since ${clock(cordon.at, timeZone)}`
+    : 'no cordon of this incident'
+}
+
+const decision = (card: Card, line: Line): Text => {
+  const { timeZone, approversNamed, run } = card
+  const until = line.expiresAt === undefined ? '' : `, until ${clock(line.expiresAt, timeZone)}`
+  if (line.approved) {
+    const what = line.spec.kind === 'confirm' ? 'Confirmed' : 'Approved'
+    const by = t`${what} by ${person(line.approved.by)} ${clockSeconds(line.approved.at, timeZone)}.`
+    if (line.status === 'done')
+      return t`${by} Done ${clockSeconds(line.endedAt ?? line.approved.at, timeZone)}: ${oneLine(line.done?.says ?? 'done')}`
+    if (line.status === 'failed')
+      return t`${by} ${strong('It did not work')}: ${oneLine(line.error?.message ?? '')}`
+    if (line.status === 'undone') return t`${by} Undone since: ${oneLine(line.undone ?? '')}`
+    if (line.status === 'undo-failed')
+      return t`${by} ${strong('Undoing it failed')}: ${oneLine(line.error?.message ?? '')}`
+    if (line.status === 'undoing') return t`${by} It is being undone.`
+    return t`${by} It runs now; the card above shows how far it is.`
+  }
+  if (line.status === 'failed') return t`${oneLine(line.error?.message ?? 'Not approved.')}`
+  if (run.status === 'ended') return t`The run ended before anybody approved this. Nothing was done.`
+  if (line.spec.kind === 'confirm') return t`${strong('Waiting')} for ${named(approversNamed)} to confirm.`
+  return t`${strong('Waiting')} for ${named(approversNamed)} to approve or refuse${until}.`
+}
+
+const planButtons = ({ run, index }: Card, line: Line): Block[] => {
+  if (line.status !== 'awaiting' || run.status !== 'awaiting' || !line.digest || !line.plan) return []
+  const value = (action: Action) => ({
+    action,
+    cluster: run.cluster,
+    incident: run.incident,
+    run: run.run,
+    index,
+    digest: line.digest ?? '',
+  })
+  if (line.spec.kind === 'confirm')
+    return buttons([
+      { text: 'All of this is so', value: value('tick'), style: 'primary' },
+      { text: 'Refuse', value: value('refuse') },
+    ])
+  const approve: Button = {
+    text: 'Approve',
+    value: value('approve'),
+    style: 'primary',
+    confirm: {
+      title: 'Approve this plan?',
+      text: t`${oneLine(line.plan.title)} (plan ${shownDigest(line.digest)}). It runs at once, exactly as shown.`,
+      confirm: 'Approve',
+      deny: 'Back',
+    },
+  }
+  return buttons([approve, { text: 'Refuse', value: value('refuse'), style: 'danger' }])
+}
+
+const commandBlocks = (run: RunState, line: Line): Block[] => {
+  const planned = line.plan?.commands ?? []
+  const ran = line.done?.commands ?? []
+  const differs = ran.length > 0 && ran.join('\n') !== planned.join('\n')
+  return [
+    ...(planned.length > 0
+      ? [section([t`Runs for ${run.node}, exactly so:`]), preformatted(planned.join('\n'))]
+      : []),
+    ...(differs ? [section([t`Ran:`]), preformatted(ran.join('\n'))] : []),
+  ]
+}
+
+/** What an approver reads before the click, and after it who decided. One message a plan; a new plan is a new message. */
+export const planMessage = (card: Card, line: Line): Message => {
+  const { run, timeZone } = card
+  const { plan } = line
+  const words = lineWords(line, run.node)
+  const verb = line.spec.kind === 'confirm' ? 'Confirm' : 'Approve'
+  const title = t`${strong(`${verb}: ${words}`)}`
+  const digest = line.digest ?? ''
+  const facts =
+    line.spec.kind === 'confirm' ? [] : [t`${run.node} · ${run.runbook.risk} risk · ${cordonText(card)}`]
+  const dated = plan
+    ? t`plan ${code(shownDigest(digest))} · read ${clockSeconds(plan.readAt, timeZone)}${line.expiresAt === undefined ? '' : ` · expires ${clock(line.expiresAt, timeZone)}`}`
+    : t`plan ${code(shownDigest(digest))}`
+  const outdated = line.outdated.slice(-1).map(why => t`Planned again: ${oneLine(why)}`)
+  const says = decision(card, line)
+  return message(t`${verb}: ${words} on ${run.node}. ${says}`, [
+    section(
+      [title, ...facts, ...(plan?.facts ?? []).map(fact => t`${oneLine(fact)}`), ...outdated],
+      'attached',
+      2_000,
+    ),
+    ...(plan && plan.lists.length > 0 ? [section(listLines(plan.lists), 'attached', 2_500)] : []),
+    ...commandBlocks(run, line),
+    section([says]),
+    ...planButtons(card, line),
+    context([dated]),
+  ])
+}
+
+/** Every row of every list and every command: what the digest stands for. undefined where the card shows it all. */
+export const planFile = (run: RunState, line: Line, timeZone: string): File | undefined => {
+  const { plan, digest } = line
+  if (!plan || !digest || plan.lists.every(list => list.rows.length <= shownRows)) return undefined
+  const lines = [
+    `${plan.title}`,
+    `node ${run.node}, cluster ${run.cluster}, incident ${run.incident}, run ${run.run}`,
+    `plan ${digest}`,
+    `read ${weekday(plan.readAt, timeZone)} (${new Date(plan.readAt).toISOString()})`,
+    '',
+    ...plan.facts,
+    '',
+    '== Commands',
+    ...plan.commands,
+    ...plan.lists.flatMap(({ title, rows }) => ['', `== ${title} (${rows.length})`, ...rows]),
+  ]
+  return {
+    name: `${run.node}-plan-${digest.slice(0, 8)}.txt`,
+    title: `${plan.title}: plan ${shownDigest(digest)} in full`,
+    text: `${lines.map(clean).join('\n')}\n`,
+  }
+}
+
+/** For a plan that reality or time overtook: the message stays, its buttons go. */
+export const supersededMessage = (digest8: string): Message =>
+  message(t`A plan was given up`, [
+    section([
+      t`${strong('This plan was given up')} (${code(shownDigest(digest8))}): it expired, or the node changed. Nothing of it ran. The newest plan is below.`,
+    ]),
+  ])

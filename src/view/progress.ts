@@ -1,0 +1,79 @@
+import type { CheckName } from '../core/check-names.js'
+import { changes, type Line, type RunState } from '../core/runbook/run.js'
+import type { StepSpec } from '../core/runbook/schema.js'
+import { named, oneLine, person, strong, type Text, t } from './text.js'
+import { clock } from './time.js'
+
+const checkWords: Record<CheckName, string> = {
+  'allocations-match-sandboxes': 'addresses match sandboxes',
+  'no-new-del-failures': 'no new DEL failures',
+  'rollouts-complete': 'DaemonSets complete',
+  'no-sandbox-failures': 'no new sandbox failures',
+}
+
+/** A step before anything is known of it. */
+export const stepWords = (spec: StepSpec, node: string): string => {
+  switch (spec.kind) {
+    case 'confirm':
+      return 'prerequisites'
+    case 'expect':
+      return `${checkWords[spec.check]}${spec.on === 'every-node' ? ' on every node' : ''}`
+    case 'cordon':
+      return `cordon ${node}`
+    case 'uncordon':
+      return `uncordon ${node}`
+    case 'remove-orphans':
+      return 'remove leaked addresses'
+    case 'test-pod':
+      return spec.via === 'pinned' ? `test Pod on ${node}` : 'test Pod through the scheduler'
+  }
+}
+
+export const lineWords = (line: Line, node: string): string =>
+  line.plan ? oneLine(line.plan.title) : stepWords(line.spec, node)
+
+/** Whether people are asked about this line: changing steps that have something to do, and ticks. */
+export const asks = (line: Line): boolean =>
+  line.spec.kind === 'confirm' || (changes[line.spec.kind] && line.plan?.nothingToDo === false)
+
+/** The cordon that runs of this incident left in place; undefined where there is none of ours. */
+export const cordonOf = (runs: readonly RunState[]): { at: number; run: string } | undefined => {
+  let cordon: { at: number; run: string } | undefined
+  for (const run of runs)
+    for (const line of run.lines) {
+      const at = line.endedAt ?? run.openedAt
+      if (line.spec.kind === 'cordon') {
+        if (line.status === 'done') cordon = cordon ?? { at, run: run.run }
+        if (line.status === 'undone' && cordon?.run === run.run) cordon = undefined
+      }
+      if (line.spec.kind === 'uncordon' && line.status === 'done') cordon = undefined
+    }
+  return cordon
+}
+
+/** One line of progress for the head message, taken from the same run as the card. */
+export const progressText = (run: RunState, approversNamed: string, timeZone: string): Text => {
+  const index = Math.min(run.position, run.lines.length - 1)
+  const line = run.lines[index]
+  const step = `step ${index + 1} of ${run.lines.length}`
+  const words = line ? lineWords(line, run.node) : ''
+  switch (run.status) {
+    case 'planning':
+      return run.position >= run.lines.length
+        ? t`${strong('Repairing')}: all ${run.lines.length} steps done.`
+        : t`${strong('Repairing')}, ${step}: planning ${words}.`
+    case 'awaiting': {
+      const who = named(approversNamed)
+      const until = line?.expiresAt === undefined ? '' : ` until ${clock(line.expiresAt, timeZone)}`
+      return t`${strong('Waiting for an approver')} (${who})${until}, ${step}: ${words}.`
+    }
+    case 'acting':
+      return t`${strong('Repairing')}, ${step}: ${words}.`
+    case 'paused':
+      return t`${strong('Paused')}, ${step} did not work: ${words}. Choose below: retry, undo, hold or escalate.`
+    case 'undoing':
+      return t`${strong('Undoing')} what this run changed.`
+    case 'ended':
+      return t`The run ended (${run.outcome ?? 'unknown'}), by ${person(run.endedBy ?? 'cnibot')}.`
+  }
+}

@@ -1,0 +1,219 @@
+import { shownDuration } from '../core/duration.js'
+import { shownDigest } from '../core/runbook/plan.js'
+import type { Line, Outcome, RunState } from '../core/runbook/run.js'
+import { type Block, type Button, buttons, type Message, message, preformatted, section } from './blocks.js'
+import type { Action } from './button.js'
+import type { File } from './evidence/file.js'
+import { asks, cordonOf, lineWords, progressText } from './progress.js'
+import { clean, code, named, oneLine, person, strong, type Text, t } from './text.js'
+import { clock, clockSeconds } from './time.js'
+
+export interface RunInput {
+  run: RunState
+  /** All runs of the incident, oldest first. */
+  runs: RunState[]
+  approversNamed: string
+  timeZone: string
+}
+
+const doneText = (line: Line, timeZone: string): Text => {
+  const at = line.endedAt === undefined ? '' : `   ${clockSeconds(line.endedAt, timeZone)}`
+  const took =
+    line.startedAt !== undefined && line.endedAt !== undefined && line.endedAt > line.startedAt
+      ? ` in ${shownDuration(line.endedAt - line.startedAt)}`
+      : ''
+  return t`${at}${took} · ${oneLine(line.done?.says ?? '')}`
+}
+
+/** One line a step. The marks are letters, not emoji: the head message has the one that tells the state. */
+const lineText = ({ run, timeZone, approversNamed }: RunInput, line: Line, index: number): Text => {
+  const words = lineWords(line, run.node)
+  const again = line.outdated.length > 0 ? ` (planned again: ${oneLine(line.outdated.at(-1) ?? '')})` : ''
+  switch (line.status) {
+    case 'done':
+      return t`✓ ${words}${doneText(line, timeZone)}`
+    case 'failed':
+      return t`✗ ${strong(words)} — ${oneLine(line.error?.message ?? 'did not work')}`
+    case 'awaiting': {
+      const plan = line.digest ? t`, plan ${code(shownDigest(line.digest))}` : t``
+      return t`▸ ${strong(words)} — waiting for ${named(approversNamed)}${plan}${again}`
+    }
+    case 'approved':
+    case 'acting': {
+      const by = line.approved ? t`, approved by ${person(line.approved.by)}` : t``
+      return t`▸ ${strong(words)} — running${line.startedAt === undefined ? '' : ` since ${clockSeconds(line.startedAt, timeZone)}`}${by}`
+    }
+    case 'undoing':
+      return t`▸ ${strong(words)} — being undone`
+    case 'undone':
+      return t`○ ${words} — undone: ${oneLine(line.undone ?? '')}`
+    case 'undo-failed':
+      return t`✗ ${strong(words)} — undoing it failed: ${oneLine(line.error?.message ?? '')}`
+    case 'pending':
+      return run.status === 'planning' && run.position === index
+        ? t`▸ ${strong(words)} — being planned${again}`
+        : t`· ${words}`
+  }
+}
+
+const outcomeWords: Record<Outcome, string> = {
+  completed: 'completed: every step and every check',
+  held: 'held on purpose',
+  undone: 'undone: what it changed was put back',
+  abandoned: 'given up',
+  stuck: 'stuck: an undo failed, a person must look',
+}
+
+const titleOf = ({ run, timeZone }: RunInput): Text => {
+  const by = t`opened by ${person(run.openedBy)} ${clock(run.openedAt, timeZone)}`
+  const end = run.outcome ? ` · ${outcomeWords[run.outcome]}` : ''
+  return t`${strong(`${run.runbook.title} · ${run.node}`)} · ${by}${end}`
+}
+
+const undoWords = (line: Line, node: string): string | undefined => {
+  if (line.status !== 'done' || !line.done?.changed) return undefined
+  switch (line.spec.kind) {
+    case 'cordon':
+      return `lifts the cordon of ${node}`
+    case 'uncordon':
+      return `cordons ${node} again`
+    case 'remove-orphans':
+      return 'puts back the addresses that are still free'
+    case 'confirm':
+    case 'expect':
+    case 'test-pod':
+      return undefined
+  }
+}
+
+/** What undo will reverse, newest first; what it will not is named too. */
+const undoPreview = (run: RunState): string | undefined => {
+  const words = run.lines.map(line => undoWords(line, run.node)).filter(word => word !== undefined)
+  if (words.length === 0) return undefined
+  return `Undo ${words.toReversed().join(', then ')}. Test Pods are gone already; checks leave nothing to reverse.`
+}
+
+/** What state the node is in now, from what is on record. */
+const stateText = ({ run, runs, timeZone }: RunInput): Text => {
+  const cordon = cordonOf(runs)
+  const removed = run.lines.find(line => line.spec.kind === 'remove-orphans' && line.status === 'done')
+  const state = cordon
+    ? `${run.node} is cordoned by this incident since ${clock(cordon.at, timeZone)}`
+    : `${run.node} has no cordon of this incident`
+  return t`${strong('Now')}: ${state}${removed?.done ? `; ${oneLine(removed.done.says)}` : ''}.`
+}
+
+const excerptLines = 3
+
+const failureBlocks = (input: RunInput): Block[] => {
+  const { run } = input
+  const line = run.lines.find(each => each.status === 'failed' || each.status === 'undo-failed')
+  if (!line?.error) return []
+  const output = clean(line.error.output).trimEnd().split('\n')
+  const left = output.length - excerptLines
+  const nothing = line.error.class === 'refused' ? ' Nothing was done.' : ''
+  const commands = line.plan?.commands ?? []
+  return [
+    section([t`${strong('Tried')}: ${lineWords(line, run.node)}. ${oneLine(line.error.message)}${nothing}`]),
+    ...(commands.length > 0 ? [preformatted(commands.join('\n'), 1_200)] : []),
+    ...(line.error.output.trim() === ''
+      ? []
+      : [
+          section([
+            t`${strong('Came back')}${left > 0 ? ` (first ${excerptLines} of ${output.length} lines, all of it below)` : ''}:`,
+          ]),
+          preformatted(output.slice(0, excerptLines).join('\n'), 900),
+        ]),
+  ]
+}
+
+const runButtons = ({ run }: RunInput): Block[] => {
+  const index = Math.min(run.position, run.lines.length - 1)
+  const button = (action: Action, text: string, more: Partial<Button> = {}): Button => ({
+    text,
+    value: { action, cluster: run.cluster, incident: run.incident, run: run.run, index },
+    ...more,
+  })
+  const preview = undoPreview(run)
+  const undo = button('undo', 'Undo', {
+    style: 'danger',
+    confirm: {
+      title: 'Undo what this run changed?',
+      text: t`${preview ?? 'Nothing to reverse.'}`,
+      confirm: 'Undo',
+      deny: 'Back',
+      danger: true,
+    },
+  })
+  const hold = button('hold', 'Hold')
+  if (run.status === 'paused')
+    return buttons([
+      button('retry', 'Retry', { style: 'primary' }),
+      ...(preview ? [undo] : []),
+      hold,
+      button('escalate', 'Escalate'),
+    ])
+  return run.status === 'awaiting' ? buttons([...(preview ? [undo] : []), hold]) : []
+}
+
+const nextText = (input: RunInput): Text => {
+  const { run, approversNamed, timeZone } = input
+  if (run.status === 'paused') {
+    const preview = undoPreview(run)
+    return t`${strong('Next')}: an approver (${named(approversNamed)}) chooses. ${preview ?? 'There is nothing to undo.'}`
+  }
+  if (run.status !== 'ended') return progressText(run, approversNamed, timeZone)
+  const end = run.endedAt === undefined ? '' : ` ${clockSeconds(run.endedAt, timeZone)}`
+  return t`${strong(`Ended${end}`)}, ${run.outcome ? outcomeWords[run.outcome] : 'outcome unknown'}; by ${person(run.endedBy ?? 'cnibot')}.`
+}
+
+/** The card of one run, edited in place. */
+export const runMessage = (input: RunInput): Message => {
+  const { run } = input
+  const lines = run.lines.map((line, i) => lineText(input, line, i))
+  const asking = run.lines.filter(asks).length
+  const next = nextText(input)
+  const failed = run.lines.some(line => line.status === 'failed' || line.status === 'undo-failed')
+  const showsState = failed || run.status === 'ended' || run.status === 'undoing'
+  return message(t`${run.runbook.title} on ${run.node}. ${next}`, [
+    section(
+      [
+        titleOf(input),
+        ...lines,
+        ...(asking === 0 && run.status === 'planning' ? [t`Nothing changes without an approval.`] : []),
+      ],
+      'not shown',
+      2_900,
+    ),
+    ...failureBlocks(input),
+    section([...(showsState ? [stateText(input)] : []), next]),
+    ...runButtons(input),
+  ])
+}
+
+/** The whole output of a failed step, where the card shows only its beginning. One for each failure. */
+export const outputMessages = ({
+  run,
+  timeZone,
+}: RunInput): { key: string; message: Message; file: File }[] =>
+  run.lines.flatMap((line, index) => {
+    const output = line.error?.output.trimEnd() ?? ''
+    if (output.split('\n').length <= excerptLines || line.endedAt === undefined) return []
+    const words = lineWords(line, run.node)
+    const at = clockSeconds(line.endedAt, timeZone)
+    return [
+      {
+        key: `output-${run.run}-${index}-${line.endedAt}`,
+        message: message(t`Output of: ${words}`, [
+          section([
+            t`${strong('Came back in full')}: ${words}, ${at}. Attached; the card above says what to do.`,
+          ]),
+        ]),
+        file: {
+          name: `${run.node}-step-${index + 1}-output.txt`,
+          title: `${words}: what came back ${at}`,
+          text: `${clean(output)}\n`,
+        },
+      },
+    ]
+  })

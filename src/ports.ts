@@ -48,7 +48,9 @@ export interface Cluster {
   /** All DaemonSets with the nodes that lack their Pod; `node` keeps those that should run there. */
   rollouts(node?: string): Promise<Rollout[]>
   /** Resolves a Pod's controller to the workload people know (ReplicaSet → Deployment, Job → CronJob). */
-  workloadOf(pod: PodFacts): Promise<{ kind: string; name: string }>
+  workloadOf(
+    pod: Pick<PodFacts, 'namespace' | 'name' | 'controller' | 'labels'>,
+  ): Promise<{ kind: string; name: string }>
   /**
    * Sets or lifts the cordon in one patch together with our annotation, guarded by the resourceVersion that was read.
    * `cordonedBy` undefined removes the annotation. Returns the state found before.

@@ -5,12 +5,12 @@ import { type Clock, type Cluster, Refused, type TestPodSpec } from '../../ports
 import { call, callUnless, pages } from './call.js'
 import type { Kube } from './connect.js'
 import { oneLine } from './errors.js'
+import { eventTime } from './event-time.js'
 import { readRollouts } from './rollouts.js'
 import { mergeSandboxEvents, sandboxEvent, sandboxFailureSelector } from './sandbox-events.js'
 import { deletePod, setSchedulable } from './schedulable.js'
 import { testPodBody } from './test-pod.js'
 import { controllerOf, nodeFacts, podFacts } from './translate.js'
-import { millis } from './wire.js'
 import { workloadResolver } from './workloads.js'
 
 /** ports.Cluster over one API server. Every list is paged; every call has the connection's deadline. */
@@ -82,13 +82,6 @@ const readSandboxEvents = async (kube: Kube, where: { namespace?: string; pod?: 
   )
   return events.map(sandboxEvent)
 }
-
-const eventTime = (event: CoreV1Event): number =>
-  millis(event.series?.lastObservedTime) ??
-  millis(event.lastTimestamp) ??
-  millis(event.eventTime) ??
-  millis(event.metadata.creationTimestamp) ??
-  0
 
 const createTestPod = async (kube: Kube, spec: TestPodSpec): Promise<PodFacts> => {
   const { namespace, name } = spec

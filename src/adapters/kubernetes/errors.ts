@@ -50,8 +50,7 @@ export const statusMessage = (body: unknown): string => {
   }
 }
 
-// oxlint-disable-next-line no-control-regex -- control characters are what must go
-const controls = /[\u0000-\u001f\u007f]+/g
+const controls = /\p{Cc}+/gu
 
 export const oneLine = (text: string, most = 300): string => {
   const line = text.replace(controls, ' ').trim()

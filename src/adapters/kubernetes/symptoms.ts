@@ -1,0 +1,110 @@
+import type { CoreV1Event, V1DaemonSet, V1Node, V1Pod } from '@kubernetes/client-node'
+import type { WatchedPod } from '../../core/incident/symptom.js'
+import { oneLine } from './errors.js'
+import { PodSymptoms } from './pod-symptoms.js'
+import { RolloutSymptoms, trimDaemonSet } from './rollout-symptoms.js'
+import { type SandboxEvent, sandboxEvent, sandboxFailureSelector } from './sandbox-events.js'
+import type { SymptomWatchOptions } from './symptom-options.js'
+import { watchedPod } from './translate.js'
+import { startWatch } from './watch.js'
+import type { Wire } from './wire.js'
+
+export type { Gone, SymptomSettings, SymptomWatchOptions } from './symptom-options.js'
+
+export interface SymptomWatch {
+  stop(): Promise<void>
+  /** Age of each watch's last frame, bookmark or list: wall clock, milliseconds since 1970; 0 before the first. */
+  health(): { resource: string; lastProofOfLife: number }[]
+  /** Records kept of each resource: follows what is not running, not what runs. */
+  kept(): Record<string, number>
+}
+
+/** Placed and not yet running: the server filters, so that thousands of running Pods cost nothing here. */
+export const pendingPods = 'status.phase=Pending,spec.nodeName!='
+
+interface WatchedNode {
+  name: string
+  uid: string
+  bootId: string
+  ready: boolean
+  unschedulable: boolean
+}
+
+/** Watches for stuck sandboxes and stuck rollouts. What counts as stuck is decided in core/incident. */
+export const startSymptomWatch = (options: SymptomWatchOptions): SymptomWatch => {
+  const { kube, log, settings } = options
+  const shared = { kube, log, ...(settings.timings === undefined ? {} : { timings: settings.timings }) }
+  const nodes = startWatch<Wire<V1Node>, WatchedNode>({
+    ...shared,
+    resource: 'nodes',
+    path: '/api/v1/nodes',
+    selector: {},
+    translate: watchedNode,
+    onChange: () => undefined,
+  })
+  const nodeExists = (name: string): boolean =>
+    nodes.lastProofOfLife() === 0 || [...nodes.records().values()].some(node => node.name === name)
+  const podSymptoms = new PodSymptoms({ ...options, nodeExists })
+  const rolloutSymptoms = new RolloutSymptoms({ ...options, nodeExists })
+  const pods = startWatch<Wire<V1Pod>, WatchedPod>({
+    ...shared,
+    resource: 'pods',
+    path: '/api/v1/pods',
+    selector: { fieldSelector: pendingPods },
+    translate: watchedPod,
+    onChange: ({ upserted, left }) => podSymptoms.podsChanged(upserted, left),
+  })
+  const events = startWatch<Wire<CoreV1Event>, SandboxEvent>({
+    ...shared,
+    resource: 'events',
+    path: '/api/v1/events',
+    selector: { fieldSelector: sandboxFailureSelector },
+    translate: sandboxEvent,
+    onChange: ({ upserted }) => podSymptoms.eventsChanged(upserted, events.records()),
+  })
+  const daemonSets = startWatch<Wire<V1DaemonSet>, Wire<V1DaemonSet>>({
+    ...shared,
+    resource: 'daemonsets',
+    path: '/apis/apps/v1/daemonsets',
+    selector: {},
+    translate: trimDaemonSet,
+    onChange: () => rolloutSymptoms.look(daemonSets.records()),
+    onSynced: () => rolloutSymptoms.look(daemonSets.records()),
+  })
+  const watches = { nodes, pods, events, daemonsets: daemonSets }
+  const tick = () => {
+    podSymptoms.tick(events.records())
+    if (daemonSets.lastProofOfLife() > 0) rolloutSymptoms.look(daemonSets.records())
+  }
+  const timer = setInterval(() => {
+    try {
+      tick()
+    } catch (error) {
+      log.warn({ error: oneLine(String(error)) }, 'a tick of the symptom watch failed')
+    }
+  }, settings.tickMs)
+  return {
+    stop: async () => {
+      clearInterval(timer)
+      await Promise.all(Object.values(watches).map(watch => watch.stop()))
+      await Promise.all([podSymptoms.stop(), rolloutSymptoms.stop()])
+    },
+    health: () =>
+      Object.entries(watches).map(([resource, watch]) => ({
+        resource,
+        lastProofOfLife: watch.lastProofOfLife(),
+      })),
+    kept: () => ({
+      ...Object.fromEntries(Object.entries(watches).map(([name, watch]) => [name, watch.records().size])),
+      tracked: podSymptoms.size,
+    }),
+  }
+}
+
+const watchedNode = (node: Wire<V1Node>): WatchedNode => ({
+  name: node.metadata?.name ?? '',
+  uid: node.metadata?.uid ?? '',
+  bootId: node.status?.nodeInfo?.bootID ?? '',
+  ready: (node.status?.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True'),
+  unschedulable: node.spec?.unschedulable ?? false,
+})

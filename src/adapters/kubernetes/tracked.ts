@@ -1,0 +1,60 @@
+import type { StuckSandbox, WatchedPod, Workload } from '../../core/incident/symptom.js'
+import type { Ticket, TicketEnd } from '../../core/incident/ticket.js'
+
+/** A Pod's other warnings are asked for at most this often. By the clock. */
+const warningsAgeMs = 60_000
+
+export interface Tracked {
+  pod: WatchedPod
+  /** In the Pending selection; any other Pod has to be read to be known. */
+  watched: boolean
+  warnings: { at: number; list: string[] } | undefined
+  reported: { node: string; workload: Workload; as: string } | undefined
+  ended: Omit<TicketEnd, 'replacement'> | undefined
+}
+
+export const track = (pod: WatchedPod, watched: boolean): Tracked => ({
+  pod,
+  watched,
+  warnings: undefined,
+  reported: undefined,
+  ended: undefined,
+})
+
+export const warningsAreFresh = ({ warnings }: Tracked, now: number): boolean =>
+  warnings !== undefined && now - warnings.at <= warningsAgeMs
+
+/** A ticket from before this process started: its Pod is read at the first tick. */
+export const trackedFrom = (ticket: Ticket): Tracked | undefined => {
+  if (ticket.kind !== 'stuck-sandbox' || !ticket.podUid || !ticket.pod || ticket.ended) return undefined
+  const pod: WatchedPod = {
+    namespace: ticket.workload.namespace,
+    name: ticket.pod,
+    uid: ticket.podUid,
+    node: ticket.node,
+    phase: 'Unknown',
+    hostNetwork: false,
+    controller: undefined,
+    templateHash: undefined,
+    testPod: false,
+    createdAt: ticket.since,
+    scheduledAt: ticket.since,
+    deletedAt: undefined,
+    waiting: [],
+    statusesMissing: false,
+    sandboxReady: undefined,
+    sandboxReadyChangedAt: undefined,
+  }
+  return { ...track(pod, false), reported: { node: ticket.node, workload: ticket.workload, as: '' } }
+}
+
+/** A symptom is told again only when it says more than before. */
+export const asReported = (symptom: StuckSandbox): string =>
+  `${symptom.exhausted ? 'exhausted' : ''} ${symptom.message === undefined ? '' : 'message'}`
+
+export const endOf = (pod: WatchedPod): TicketEnd['how'] | undefined => {
+  if (pod.deletedAt !== undefined) return 'deleted'
+  if (pod.phase === 'Succeeded' || pod.phase === 'Failed') return 'finished'
+  const started = pod.sandboxReady ?? (pod.phase === 'Running' && pod.waiting.length === 0)
+  return started ? 'started' : undefined
+}

@@ -24,13 +24,19 @@ export interface KubeObject {
 
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
-/** `resource` is the plural REST name: pods, nodes, events, daemonsets, deployments, replicasets, jobs, … */
+/**
+ * `resource` is the plural REST name: pods, nodes, events, daemonsets, deployments, replicasets, jobs, …
+ * Objects handed out are frozen: change a copy and give it to `update`.
+ */
 export interface LabStore {
   list(resource: string, namespace?: string): KubeObject[]
   get(resource: string, namespace: string | undefined, name: string): KubeObject | undefined
   /** Fills uid, resourceVersion, creationTimestamp. Throws when the name is taken. */
   create(resource: string, object: KubeObject): KubeObject
-  /** Replaces the object, raises its resourceVersion, tells the watchers. */
+  /**
+   * Replaces the object, raises its resourceVersion, tells the watchers. Nothing happens when nothing differs.
+   * Throws when it is gone, or carries a resourceVersion that is not the newest: read it again just before.
+   */
   update(resource: string, object: KubeObject): KubeObject
   /** Removes at once, without grace: what a kubelet does at the end of a Pod's termination. */
   remove(resource: string, namespace: string | undefined, name: string): void

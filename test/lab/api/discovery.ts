@@ -32,6 +32,7 @@ const spoken: Record<string, { group?: string; version?: string; kind: string; v
   binding: { kind: 'Binding', verbs: ['create'] },
   eviction: { group: 'policy', version: 'v1', kind: 'Eviction', verbs: ['create'] },
   log: { kind: 'Pod', verbs: ['get'] },
+  scale: { group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: ['get', 'patch', 'update'] },
 }
 
 const entries = (type: ResourceType): object[] => [

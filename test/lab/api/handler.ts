@@ -11,6 +11,7 @@ import { listObjects } from './list.js'
 import type { MemoryStore } from './memory-store.js'
 import { represent } from './representation.js'
 import { type ApiRequest, parseRequest, readBody } from './request.js'
+import { scaleObject } from './scale.js'
 import { ApiError, type Status, unknownPath } from './status.js'
 import { Watch, type Watches } from './watch.js'
 import { createObject, existing, patchObject, replaceObject, type Written } from './writes.js'
@@ -128,6 +129,7 @@ export class Handler {
       const pod = existing(store, request)
       return { code: 200, body: this.logs.get(`${pod.metadata.namespace}/${pod.metadata.name}`) ?? '' }
     }
+    if (request.subresource === 'scale') return { code: 200, body: scaleObject(store, request, body) }
     throw unknownPath()
   }
 

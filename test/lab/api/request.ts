@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { parse as parseYaml } from 'yaml'
 import { type ResourceType, servedType } from './resources.js'
 import { isRecord } from './shapes.js'
-import { badRequest, unknownPath } from './status.js'
+import { ApiError, badRequest, unknownPath } from './status.js'
 
 /** What a request asks, as the server's RequestInfo. */
 export interface ApiRequest {
@@ -78,6 +78,8 @@ export const readBody = async (message: IncomingMessage): Promise<unknown> => {
   }
   const text = Buffer.concat(chunks).toString('utf8')
   if (text === '') return undefined
+  if ((message.headers['content-type'] ?? '').includes('protobuf'))
+    throw new ApiError(415, 'UnsupportedMediaType', 'the lab speaks JSON and YAML, no protobuf', {})
   try {
     return (message.headers['content-type'] ?? '').includes('yaml') ? parseYaml(text) : JSON.parse(text)
   } catch (error) {

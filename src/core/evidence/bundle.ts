@@ -137,6 +137,8 @@ export interface Leftovers {
   natChains: number | undefined
   /** Entries of libcni's result cache; undefined where its folder could not be read. */
   cachedResults: number | undefined
+  /** Of these the empty ones, on which older libcni fails a DEL. */
+  emptyResults?: number
 }
 
 /** An address that something on the node still holds or has just talked to. */

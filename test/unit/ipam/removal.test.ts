@@ -1,0 +1,268 @@
+import { type Allocation, type Bundle, isKnown, known, unknown } from '../../../src/core/evidence/bundle.js'
+import { planRemoval, type RemovalList, stillApproved } from '../../../src/core/ipam/removal.js'
+import { allocation, day, idOf, leakingNode, minute, now, pod, storeWith } from '../leaking-node.js'
+import { realCapture } from '../real-capture.js'
+
+const settings = { olderThanMs: 15 * minute }
+const silent = unknown('ctr: not found', now)
+
+const planFor = (bundle: Bundle, earlier?: Bundle): RemovalList => {
+  const plan = planRemoval({ earlier, bundle, settings, cordoned: true })
+  if ('refused' in plan) throw new Error(plan.refused.join('\n'))
+  return plan
+}
+/** One living address at .2 and the one in question. */
+const withFile = (one: Allocation, over: Partial<Bundle> = {}): Bundle =>
+  leakingNode(1, 0, { stores: known([storeWith([allocation(2), one])], now), ...over })
+const fateOf = (one: Allocation, over: Partial<Bundle> = {}, earlier?: Bundle): string => {
+  const plan = planFor(withFile(one, over), earlier)
+  const gone = plan.remove.find(entry => entry.ip === one.ip)
+  return gone ? `removed: ${gone.why}` : `kept: ${plan.keep.find(entry => entry.ip === one.ip)?.why}`
+}
+
+describe('each file by its own rules', () => {
+  const cases: [rule: string, file: Allocation, over: Partial<Bundle>, fate: RegExp][] = [
+    ['an orphan goes', allocation(9), {}, /^removed: no such sandbox, listed or on record; made 20 d ago/],
+    [
+      'rule 2: a NotReady sandbox is an owner',
+      allocation(2, { ip: '10.244.7.9' }),
+      {},
+      /^kept: its sandbox lives/,
+    ],
+    [
+      "rule 3: an owner in the runtime's own records stays",
+      allocation(9),
+      { records: known({ source: 'ctr', ids: [idOf(9)] }, now + 2) },
+      /^kept: its sandbox is on record/,
+    ],
+    [
+      'rule 4: a file younger than the setting stays',
+      allocation(9, { mtime: now - 14 * minute }),
+      {},
+      /^kept: made 840 s ago/,
+    ],
+    [
+      'rule 4: a file from the future stays',
+      allocation(9, { mtime: now + minute }),
+      {},
+      /^kept: its time lies ahead/,
+    ],
+    [
+      "rule 5: another tool's owner stays",
+      allocation(9, { owner: 'cnitool-0123456789abcdef0123' }),
+      {},
+      /^kept: its owner is no sandbox/,
+    ],
+    [
+      'rule 5: an empty file older than the boot goes',
+      allocation(9, { owner: '', mtime: now - 300 * day }),
+      {},
+      /^removed: empty, older than the boot/,
+    ],
+    [
+      'rule 5: an empty file of this boot stays',
+      allocation(9, { owner: '' }),
+      {},
+      /^kept: empty, and not older than the boot/,
+    ],
+    [
+      'rule 6: an address outside the ranges stays',
+      allocation(9, { ip: '10.9.9.9' }),
+      {},
+      /^kept: in none of the configured ranges/,
+    ],
+    [
+      "rule 6: the gateway's address stays",
+      allocation(9, { ip: '10.244.7.1' }),
+      {},
+      /^kept: in none of the configured ranges/,
+    ],
+    [
+      'rule 6: content that names another owner stays',
+      allocation(9, { content: `${idOf(8)}\r\neth0` }),
+      {},
+      /^kept: its content does not name/,
+    ],
+    ...(['namespace', 'neighbour', 'route', 'host'] as const).map(
+      (by): [string, Allocation, Partial<Bundle>, RegExp] => [
+        `rule 7: an address still held by a ${by} stays`,
+        allocation(9),
+        { held: known([{ ip: '10.244.7.9', by, where: 'cni-9' }], now) },
+        new RegExp(`^kept: still held: ${by} cni-9`),
+      ],
+    ),
+    [
+      'rule 7: an address that a running Pod has stays',
+      allocation(9),
+      { pods: known([pod(2), pod(2, { ips: ['10.244.7.9'] })], now) },
+      /^kept: the running Pod payments\/api-2/,
+    ],
+    [
+      'rule 7: a finished Pod keeps its address in the API only',
+      allocation(9),
+      { pods: known([pod(2), pod(3, { phase: 'Succeeded', ips: ['10.244.7.9'] })], now) },
+      /^removed/,
+    ],
+    [
+      'an owner that the runtime knows when asked by id stays',
+      allocation(9),
+      { owners: known([{ ip: '10.244.7.9', owner: idOf(9), known: true, said: 'ready' }], now) },
+      /^kept: the runtime still knows its owner/,
+    ],
+  ]
+  test.each(cases)('%s', (_rule, file, over, fate) => {
+    expect(fateOf(file, over)).toMatch(fate)
+  })
+
+  test('rule 6: bookkeeping is in neither list; unreadable and foreign entries are kept and named', () => {
+    const store = {
+      ...storeWith([allocation(2)]),
+      unreadable: [{ name: '10.244.7.8', why: 'permission denied' }],
+      foreign: [{ name: 'backup', why: 'a folder' }],
+    }
+    const plan = planFor(leakingNode(1, 0, { stores: known([store], now) }))
+    expect(plan.remove).toEqual([])
+    expect(plan.keep).toEqual([
+      { ip: '10.244.7.2', owner: idOf(2), why: 'its sandbox lives' },
+      { ip: '10.244.7.8', owner: '', why: 'could not be read: permission denied' },
+      { ip: 'backup', owner: '', why: 'is no address file: a folder' },
+    ])
+  })
+
+  test('P-A3: the written list carries what acting insists on', () => {
+    const plan = planFor(leakingNode(41, 212))
+    expect(plan).toMatchObject({
+      network: 'k8s-pod-network',
+      dir: '/var/lib/cni/networks/k8s-pod-network',
+      lockInode: 4_711,
+      bootId: 'boot-1',
+      readAt: now,
+      comparedWith: undefined,
+      secondReadingFrom: undefined,
+    })
+    expect(plan.remove).toHaveLength(212)
+    expect(plan.keep).toHaveLength(41)
+    const { why, ...entry } = plan.remove[0] ?? { why: '' }
+    expect(why).not.toBe('')
+    expect(entry).toEqual({ ...allocation(43), mtime: expect.any(Number) })
+  })
+
+  test('P-A3: on the captured exhausted node the 208 leaked addresses go and the 45 living stay', () => {
+    const capture = realCapture('4-exhausted')
+    const at = capture.collectedAt
+    const node = leakingNode(1, 0)
+    const plan = planFor({
+      ...capture,
+      facts: isKnown(node.facts) ? known(node.facts.value, at) : node.facts,
+      records: known({ source: 'ctr', ids: [] }, at),
+      held: known([], at),
+    })
+    expect(plan.remove).toHaveLength(208)
+    expect(plan.keep.map(entry => entry.why)).toEqual(Array(45).fill('its sandbox lives'))
+  })
+})
+
+describe("rule 4: the runtime's own records cannot be read", () => {
+  const old = allocation(9)
+  const before = (over: Partial<Bundle> = {}, ago = 16 * minute): Bundle => ({
+    ...withFile(old, { records: silent, ...over }),
+    collectedAt: now - ago,
+  })
+  const fate = (earlier: Bundle | undefined, file = old): string => fateOf(file, { records: silent }, earlier)
+
+  test('planning lists the candidate and says from when it may be acted on', () => {
+    const plan = planFor(withFile(old, { records: silent }))
+    expect(plan.remove).toHaveLength(1)
+    expect(plan.secondReadingFrom).toBe(now + 15 * minute)
+  })
+
+  test('a file younger than 15 minutes is no candidate, whatever the setting', () => {
+    const bundle = withFile(allocation(9, { mtime: now - 10 * minute }), { records: silent })
+    const plan = planRemoval({
+      earlier: undefined,
+      bundle,
+      settings: { olderThanMs: minute },
+      cordoned: true,
+    })
+    expect(plan).toMatchObject({ remove: [] })
+  })
+
+  test('unlisted in two readings 16 minutes apart: it goes', () => {
+    expect(fate(before())).toMatch(/^removed: no such sandbox listed; /)
+  })
+
+  test('two readings 14 minutes apart are not enough', () => {
+    expect(fate(before({}, 14 * minute))).toMatch(/^kept: unlisted for 14 min only/)
+  })
+
+  test('listed in the earlier reading: it stays', () => {
+    const bundle = leakingNode(10, 1, { records: silent })
+    const earlier = { ...leakingNode(11, 0, { records: silent }), collectedAt: now - 16 * minute }
+    expect(planFor(bundle, earlier)).toMatchObject({
+      remove: [],
+      keep: expect.arrayContaining([
+        { ip: '10.244.7.12', owner: idOf(12), why: 'its sandbox was listed in the earlier reading' },
+      ]),
+    })
+  })
+
+  test('not there in the earlier reading: it stays', () => {
+    expect(fate(before({ stores: known([storeWith([allocation(2)])], now) }))).toMatch(
+      /^kept: the file was not there/,
+    )
+  })
+})
+
+describe('approved ∩ still orphan', () => {
+  const node = leakingNode(3, 4)
+  const approved = planFor(node).remove
+  const earlier = { ...node, collectedAt: now - 5 * minute }
+  const files = isKnown(node.stores) ? (node.stores.value[0]?.allocations ?? []) : []
+  const after = (allocations: Allocation[]): RemovalList =>
+    planFor({ ...node, stores: known([storeWith(allocations)], now) }, earlier)
+
+  test('nothing changed: all of it', () => {
+    expect(stillApproved(after(files), approved)).toEqual({ remove: approved, dropped: [] })
+  })
+
+  test('a new orphan is never added', () => {
+    const { remove } = stillApproved(after([...files, allocation(99)]), approved)
+    expect(remove).toEqual(approved)
+  })
+
+  test.each([
+    ['the file is gone', [], 'the file is no longer there'],
+    ['the file has a new owner', [allocation(5, { owner: idOf(77) })], 'the file has another owner now'],
+    [
+      'the file was written again with the same owner',
+      [allocation(5, { inode: 1 })],
+      'the file was written again since the plan',
+    ],
+    ['the owner lives after all', [allocation(5, { owner: idOf(2) })], 'the file has another owner now'],
+  ])('%s: dropped, with the reason', (_name, replacement, why) => {
+    const rest = files.filter(({ ip }) => ip !== '10.244.7.5')
+    const { remove, dropped } = stillApproved(after([...rest, ...replacement]), approved)
+    expect(remove).toHaveLength(3)
+    expect(dropped).toEqual([{ ip: '10.244.7.5', owner: idOf(5), why }])
+  })
+
+  test('held meanwhile: dropped with that reason', () => {
+    const held = known([{ ip: '10.244.7.6', by: 'neighbour' as const, where: 'cni0' }], now)
+    const { dropped } = stillApproved(planFor({ ...node, held }, earlier), approved)
+    expect(dropped).toEqual([{ ip: '10.244.7.6', owner: idOf(6), why: 'still held: neighbour cni0' }])
+  })
+
+  test('refused meanwhile: nothing is left, and why', () => {
+    const refused = planRemoval({ earlier, bundle: { ...node, held: silent }, settings, cordoned: true })
+    const { remove, dropped } = stillApproved(refused, approved)
+    expect(remove).toEqual([])
+    expect(dropped).toHaveLength(4)
+    expect(dropped[0]?.why).toMatch(/still held on the node: ctr: not found/)
+  })
+
+  test("without the approved plan's own reading nothing is left", () => {
+    const { remove, dropped } = stillApproved(planFor(node), approved)
+    expect(remove).toEqual([])
+    expect(dropped[0]?.why).toMatch(/plan again/)
+  })
+})

@@ -33,6 +33,18 @@ export class Cni {
     return network
   }
 
+  /** A network is configured: what the node's condition Ready looks at. */
+  loads(): boolean {
+    return loadNetwork(this.options.root) !== undefined
+  }
+
+  /** A DEL would be refused before or by the chain. */
+  delFails(): boolean {
+    const network = loadNetwork(this.options.root)
+    if (network === undefined || this.failure !== undefined) return true
+    return missingPlugin(network, this.options.plugins) !== undefined
+  }
+
   /** ADD; rejects with the message of the plugin that failed. */
   async add(id: string): Promise<PodNetwork> {
     const { plugins, now, onRollbackFailure } = this.options

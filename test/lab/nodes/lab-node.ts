@@ -7,7 +7,15 @@ import { Cni } from './cni.js'
 import { loadNetwork, storeFolder } from './conflist.js'
 import { Journal } from './journal.js'
 import { type LeakOptions, leak, type LogOptions, logDelFailures } from './leaks.js'
-import { type Allocation, newId, newUuid, type Sandbox, SandboxError, type SandboxPod } from './model.js'
+import {
+  type Allocation,
+  draftSandbox,
+  newUuid,
+  type Sandbox,
+  SandboxError,
+  type SandboxPod,
+} from './model.js'
+import { hostLinks } from './links.js'
 import { plantBoot, plantKubelet, plantTree } from './node-tree.js'
 import { reboot, type RestartOptions, restartKubelet, restartRuntime } from './restarts.js'
 import { Runtime } from './runtime.js'
@@ -85,7 +93,7 @@ export class LabNode {
    * Rejects with `SandboxError` in the runtime's words; nothing stays behind then, unless the chain is broken.
    */
   async add(request: SandboxPod): Promise<Sandbox> {
-    const sandbox = draft(request, this.clock.now())
+    const sandbox = draftSandbox(request, this.clock.now())
     const { id, pod } = sandbox
     const lines = runtimeLines(this.journal)
     this.switches.refuseWhenDown(id)
@@ -228,27 +236,6 @@ export class LabNode {
     if (sandbox !== undefined) return sandbox
     const text = 'rpc error: code = NotFound desc = an error occurred when try to find sandbox: not found'
     throw new SandboxError(text, id)
-  }
-}
-
-const draft = (pod: SandboxPod, now: number): Sandbox => ({
-  id: newId(),
-  containerId: newId(),
-  pod: { labels: {}, hostNetwork: false, attempt: 0, ...pod },
-  state: 'ready',
-  createdAt: BigInt(Math.round(now)) * 1_000_000n,
-  listed: false,
-  netnsClosed: false,
-  released: false,
-})
-
-const hostLinks = (podCidr: string) => {
-  const [base = '', prefix = '24'] = podCidr.split('/')
-  return {
-    podCidr,
-    gateway: base.replace(/\.\d+$/, '.1'),
-    prefix: Number(prefix),
-    address: `10.250.0.${base.split('.')[2] ?? '1'}`,
   }
 }
 

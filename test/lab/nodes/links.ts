@@ -9,6 +9,17 @@ export interface HostLinks {
   address: string
 }
 
+/** The node's own side of its Pod range: the bridge has the first address, eth0 one of another network. */
+export const hostLinks = (podCidr: string): HostLinks => {
+  const [base = '', prefix = '24'] = podCidr.split('/')
+  return {
+    podCidr,
+    gateway: base.replace(/\.\d+$/, '.1'),
+    prefix: Number(prefix),
+    address: `10.250.0.${base.split('.')[2] ?? '1'}`,
+  }
+}
+
 const up = ['BROADCAST', 'MULTICAST', 'UP', 'LOWER_UP']
 const forever = { valid_life_time: 4294967295, preferred_life_time: 4294967295 }
 const inet = (local: string, prefixlen: number, label: string) => ({
@@ -50,7 +61,7 @@ const loopback = {
   broadcast: '00:00:00:00:00:00',
 }
 
-const hostLinks = (pods: PodNetwork[]) => [
+const kernelLinks = (pods: PodNetwork[]) => [
   loopback,
   { ...ethernet(2, 'eth0', 'd2:c8:29:53:74:b3'), link_index: 3, link_netnsid: 0 },
   ethernet(3, 'cni0', 'd6:74:75:7a:0b:4a'),
@@ -71,7 +82,7 @@ export const linkFiles = (host: HostLinks, pods: PodNetwork[]): Record<string, s
     if (ifname === 'eth0') return [inet(host.address, 24, 'eth0')]
     return ifname === 'cni0' ? [inet(host.gateway, host.prefix, 'cni0')] : []
   }
-  const links = hostLinks(pods)
+  const links = kernelLinks(pods)
   const bridged = pods.map(pod => ({
     ifindex: pod.ifindex,
     link: 'eth0',
@@ -86,7 +97,11 @@ export const linkFiles = (host: HostLinks, pods: PodNetwork[]): Record<string, s
   const uplink = host.address.replace(/\.\d+$/, '')
   return {
     'ip/link.json': line(links),
-    'ip/addr.json': line(links.map(({ linkmode: _, ...link }) => ({ ...link, addr_info: own(link.ifname) }))),
+    // `ip addr` prints a link without its mode.
+    'ip/addr.json': line(links.map(link => ({ ...link, addr_info: own(link.ifname) }))).replaceAll(
+      '"linkmode":"DEFAULT",',
+      '',
+    ),
     'ip/route.json': line([
       { dst: 'default', gateway: `${uplink}.1`, dev: 'eth0', flags: [] },
       route(host.podCidr, 'cni0', host.gateway),

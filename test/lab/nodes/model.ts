@@ -77,3 +77,15 @@ export const newMac = (): string => {
 
 /** `…T15:25:25.391907529Z` from milliseconds; the digits below are made up, as nobody reads them. */
 export const nanoTime = (ms: number): string => new Date(ms).toISOString().replace('Z', '000000Z')
+
+/** A sandbox about to be made: an id of its own, no network yet. `now` in milliseconds. */
+export const draftSandbox = (pod: SandboxPod, now: number): Sandbox => ({
+  id: newId(),
+  containerId: newId(),
+  pod: { labels: {}, hostNetwork: false, attempt: 0, ...pod },
+  state: 'ready',
+  createdAt: BigInt(Math.round(now)) * 1_000_000n,
+  listed: false,
+  netnsClosed: false,
+  released: false,
+})

@@ -31,6 +31,10 @@ export class Switches {
     this.runtime(on ? 'down' : 'up')
   }
 
+  isDown(): boolean {
+    return this.state === 'down'
+  }
+
   /** What the kubelet hears from a runtime that is not there. */
   refuseWhenDown(sandboxId: string): void {
     if (this.state !== 'down') return

@@ -11,6 +11,7 @@ import {
 import { type Dispatcher, fetch, type Response } from 'undici'
 import { Refused } from '../../ports.js'
 import { cachedDispatcher } from './dispatcher.js'
+import { reasonOf } from './errors.js'
 
 /** A kubeconfig file (and optionally one of its contexts), or the service account of the Pod this runs in. */
 export interface KubeLocation {
@@ -99,7 +100,7 @@ const loadConfig = (where: KubeLocation): KubeConfig => {
     if (where.kubeconfig === undefined) config.loadFromCluster()
     else config.loadFromFile(where.kubeconfig)
   } catch (error) {
-    throw new Refused(`${nameOf(where)} cannot be read: ${firstLine(error)}`)
+    throw new Refused(`${nameOf(where)} cannot be read: ${reasonOf(error)}`)
   }
   if (where.kubeconfig === undefined) {
     // Outside a cluster the loader builds "https://undefined:undefined" instead of failing.
@@ -116,6 +117,3 @@ const loadConfig = (where: KubeLocation): KubeConfig => {
   config.setCurrentContext(context)
   return config
 }
-
-const firstLine = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''

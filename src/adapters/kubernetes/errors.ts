@@ -1,3 +1,4 @@
+import { ApiException } from '@kubernetes/client-node'
 import { Failed, Refused, Unreachable } from '../../ports.js'
 
 /** What went wrong with one call, before it is known what the caller makes of it. */
@@ -30,13 +31,10 @@ export const kubeError = (attempted: string, server: string, problem: CallProble
 /** Reads an error thrown by the client or by fetch. */
 export const problemOf = (error: unknown): CallProblem => {
   if (error instanceof Refused) throw error
-  if (hasCode(error) && typeof error.code === 'number')
-    return { status: error.code, said: statusMessage(error.body) }
-  return { status: undefined, said: networkMessage(error) }
+  // Not by `code`: an aborted fetch throws a DOMException, whose code is a number too.
+  if (error instanceof ApiException) return { status: error.code, said: statusMessage(error.body) }
+  return { status: undefined, said: reasonOf(error) }
 }
-
-const hasCode = (error: unknown): error is { code: unknown; body?: unknown } =>
-  error instanceof Error && 'code' in error
 
 /** `message` of a Status object; '' for anything else, whose text might hold whatever a proxy wrote. */
 export const statusMessage = (body: unknown): string => {
@@ -57,13 +55,26 @@ export const oneLine = (text: string, most = 300): string => {
   return line.length > most ? `${line.slice(0, most)}…` : line
 }
 
-/** fetch hides the reason ("fetch failed") in `cause`; a deadline is named for what it is. */
-const networkMessage = (error: unknown): string => {
-  if (!(error instanceof Error)) return ''
-  if (error.name === 'TimeoutError') return 'no answer within the deadline'
-  const cause = error.cause instanceof Error ? error.cause : error
-  return oneLine(
-    'code' in cause && typeof cause.code === 'string' ? `${cause.code} ${cause.message}` : cause.message,
-    200,
-  )
+/** Why something failed, on one line. fetch hides the reason ("fetch failed") in `cause`. */
+export const reasonOf = (error: unknown): string => {
+  const { name, message, cause } = partsOf(error)
+  if (name === 'TimeoutError') return 'no answer within the deadline'
+  if (cause === undefined) return oneLine(message)
+  const inner = partsOf(cause)
+  return oneLine(inner.code === undefined ? inner.message : `${inner.code} ${inner.message}`)
+}
+
+const partsOf = (error: unknown): { name?: string; code?: string; message: string; cause?: unknown } => {
+  if (typeof error !== 'object' || error === null) return { message: String(error) }
+  const text = (key: 'name' | 'code' | 'message'): string | undefined => {
+    const value: unknown = key in error ? Reflect.get(error, key) : undefined
+    return typeof value === 'string' ? value : undefined
+  }
+  const [name, code, message = ''] = [text('name'), text('code'), text('message')]
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(code === undefined ? {} : { code }),
+    message,
+    ...('cause' in error ? { cause: error.cause } : {}),
+  }
 }

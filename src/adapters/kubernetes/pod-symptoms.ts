@@ -7,7 +7,7 @@ import {
 } from '../../core/incident/symptom.js'
 import type { TicketEnd } from '../../core/incident/ticket.js'
 import { callUnless } from './call.js'
-import { oneLine } from './errors.js'
+import { reasonOf } from './errors.js'
 import { readPodWarnings } from './pod-warnings.js'
 import { findReplacement } from './replacement.js'
 import { latchSandboxEvents, mergeSandboxEvents, type SandboxEvent } from './sandbox-events.js'
@@ -103,9 +103,8 @@ export class PodSymptoms {
     try {
       await this.#look(uid)
     } catch (error) {
-      const said = oneLine(error instanceof Error ? error.message : String(error))
       this.#options.log.warn(
-        { pod_uid: uid, error: said },
+        { pod_uid: uid, error: reasonOf(error) },
         'a Pod could not be looked at; the next tick tries again',
       )
     }

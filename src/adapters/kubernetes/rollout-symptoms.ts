@@ -2,7 +2,7 @@ import type { V1DaemonSet } from '@kubernetes/client-node'
 import type { Rollout } from '../../core/evidence/bundle.js'
 import { type RolloutWatch, readRollout } from '../../core/incident/rollout.js'
 import type { StuckRollout } from '../../core/incident/symptom.js'
-import { oneLine } from './errors.js'
+import { reasonOf } from './errors.js'
 import { readRollouts } from './rollouts.js'
 import type { FollowOptions } from './symptom-options.js'
 import type { Wire } from './wire.js'
@@ -76,9 +76,8 @@ export class RolloutSymptoms {
     try {
       await this.#readAll()
     } catch (error) {
-      const said = oneLine(error instanceof Error ? error.message : String(error))
       this.#options.log.warn(
-        { error: said },
+        { error: reasonOf(error) },
         'the rollouts could not be looked at; the next tick tries again',
       )
     }

@@ -1,6 +1,6 @@
 import type { CoreV1Event, V1DaemonSet, V1Node, V1Pod } from '@kubernetes/client-node'
 import type { WatchedPod } from '../../core/incident/symptom.js'
-import { oneLine } from './errors.js'
+import { reasonOf } from './errors.js'
 import { PodSymptoms } from './pod-symptoms.js'
 import { RolloutSymptoms, trimDaemonSet } from './rollout-symptoms.js'
 import { type SandboxEvent, sandboxEvent, sandboxFailureSelector } from './sandbox-events.js'
@@ -80,7 +80,7 @@ export const startSymptomWatch = (options: SymptomWatchOptions): SymptomWatch =>
     try {
       tick()
     } catch (error) {
-      log.warn({ error: oneLine(String(error)) }, 'a tick of the symptom watch failed')
+      log.warn({ error: reasonOf(error) }, 'a tick of the symptom watch failed')
     }
   }, settings.tickMs)
   return {

@@ -1,5 +1,5 @@
 import { setImmediate as yieldOnce, setTimeout as sleep } from 'node:timers/promises'
-import { oneLine } from './errors.js'
+import { reasonOf } from './errors.js'
 import { type Frame, framesOf, type Identified, Interrupted, insist, interruptionOf } from './stream.js'
 import { type RunningWatch, type WatchOptions, type WatchTimings, watchTimings } from './watch-options.js'
 
@@ -166,7 +166,7 @@ class ListWatch<O extends Identified, T> {
       return act()
     } catch (error) {
       this.#options.log.warn(
-        { resource: this.#options.resource, error: said(error) },
+        { resource: this.#options.resource, error: reasonOf(error) },
         'a watch callback failed',
       )
       return undefined
@@ -199,7 +199,7 @@ class ListWatch<O extends Identified, T> {
     const doubled = Math.min(longestBackoffMs, firstBackoffMs * 2 ** Math.min(this.#inARow - 1, 20))
     const wait = Math.max(interruption?.retryAfterMs ?? 0, doubled * (0.5 + Math.random() / 2))
     log.warn(
-      { resource, error: said(error), again_ms: Math.round(wait), relist: this.#version === undefined },
+      { resource, error: reasonOf(error), again_ms: Math.round(wait), relist: this.#version === undefined },
       'watch interrupted',
     )
     this.#abort = new AbortController()
@@ -211,9 +211,4 @@ class ListWatch<O extends Identified, T> {
 interface Page<O> {
   items?: O[]
   metadata?: { resourceVersion?: string; continue?: string }
-}
-
-const said = (error: unknown): string => {
-  if (!(error instanceof Error)) return oneLine(String(error))
-  return oneLine(error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message)
 }

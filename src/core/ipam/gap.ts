@@ -11,7 +11,7 @@ import {
   type Sandbox,
   unknown,
 } from '../evidence/bundle.js'
-import { setOf } from './range-set.js'
+import { setFinder } from './range-set.js'
 import { type SetCount, setCounts, tightest } from './set-counts.js'
 
 export type { SetCount } from './set-counts.js'
@@ -76,11 +76,11 @@ const standingOf = (
   input: Compared,
   listed: ReadonlySet<string>,
   recorded: ReadonlySet<string>,
+  inside: (ip: string) => boolean,
 ): Standing => {
   const { owner, ip, mtime } = allocation
   const living = listed.has(owner) ? 'listed' : recorded.has(owner) ? 'recorded' : undefined
-  const rangeSets = input.conflist?.ipam.rangeSets ?? []
-  if (rangeSets.length > 0 && setOf(ip, rangeSets) === undefined) {
+  if (!inside(ip)) {
     const because = `in none of the configured ranges${living ? '; its sandbox lives' : ''}`
     return { allocation, standing: 'outside', because }
   }
@@ -122,7 +122,11 @@ export const compare = (input: Compared): Gap => {
   const listed = new Set(input.sandboxes.map(sandbox => sandbox.id))
   const recorded = new Set(input.records?.ids)
   const { store } = input
-  const standings = store.allocations.map(allocation => standingOf(allocation, input, listed, recorded))
+  const rangeSets = input.conflist?.ipam.rangeSets ?? []
+  const setOf = setFinder(rangeSets)
+  // Without ranges nothing is known to be outside them.
+  const inside = (ip: string): boolean => rangeSets.length === 0 || setOf(ip) !== undefined
+  const standings = store.allocations.map(one => standingOf(one, input, listed, recorded, inside))
   const count = (standing: Standing['standing']): number =>
     standings.filter(entry => entry.standing === standing).length
   const sets = setCounts(store, input.conflist)

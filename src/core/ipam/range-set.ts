@@ -101,20 +101,26 @@ export const usableAddresses = (rangeSets: readonly AddressRange[][]): number | 
   return smallest
 }
 
-/** Index of the range set that can hand this address out; undefined where none can, or for the gateway's own address. */
-export const setOf = (ip: string, rangeSets: readonly AddressRange[][]): number | undefined => {
-  const address = parseIp(ip)
-  if (address === undefined) return undefined
-  const value = toNumber(address)
-  const holds = (range: AddressRange): boolean => {
-    const span = spanOf(range)
-    if (span === undefined || span.family !== address.kind()) return false
-    return value >= span.start && value <= span.end && value !== span.gateway
+/**
+ * For many addresses: address → index of the range set that can hand it out; undefined where none can, or for the
+ * gateway's own address.
+ */
+export const setFinder = (rangeSets: readonly AddressRange[][]): ((ip: string) => number | undefined) => {
+  const sets = rangeSets.map(set => set.map(spanOf).filter(span => span !== undefined))
+  return ip => {
+    const address = parseIp(ip)
+    if (address === undefined) return undefined
+    const value = toNumber(address)
+    const index = sets.findIndex(spans =>
+      spans.some(
+        ({ family, start, end, gateway }) =>
+          family === address.kind() && value >= start && value <= end && value !== gateway,
+      ),
+    )
+    return index < 0 ? undefined : index
   }
-  const index = rangeSets.findIndex(set => set.some(holds))
-  return index < 0 ? undefined : index
 }
 
 /** Whether the plugin can hand this address out. Files outside the ranges never use up capacity. */
 export const inRanges = (ip: string, rangeSets: readonly AddressRange[][]): boolean =>
-  setOf(ip, rangeSets) !== undefined
+  setFinder(rangeSets)(ip) !== undefined

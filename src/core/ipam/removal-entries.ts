@@ -1,15 +1,53 @@
 import { shownDuration } from '../duration.js'
-import { type Allocation, type HeldAddress, type Host, isKnown } from '../evidence/bundle.js'
+import { type Allocation, type Bundle, type HeldAddress, type Host, isKnown } from '../evidence/bundle.js'
 import { isSandboxId, type Standing } from './gap.js'
 import { canonicalIp, normalIp } from './range-set.js'
 import { type RemovalInput, twoReadingsMs } from './removal-input.js'
 
-/** What the rules for one file look at, beside the file. */
+/** What the rules for one file look at, beside the file; addresses in canonical spelling. */
 export interface Judging {
   input: RemovalInput
   host: Host
-  held: readonly HeldAddress[]
+  heldBy: ReadonlyMap<string, string>
+  podAt: ReadonlyMap<string, string>
+  /** Ids that the runtime said it knows when asked for each. */
+  known: ReadonlySet<string>
+  /** Of the earlier reading: listed ids, and `address owner` of every file. undefined where it is incomplete. */
+  before: { listed: ReadonlySet<string>; files: ReadonlySet<string> } | undefined
 }
+
+const runningPods = (bundle: Bundle): Map<string, string> => {
+  const at = new Map<string, string>()
+  for (const pod of isKnown(bundle.pods) ? bundle.pods.value : []) {
+    if (pod.phase !== 'Running' || pod.hostNetwork || pod.sandboxReady === false) continue
+    for (const ip of pod.ips) at.set(normalIp(ip) ?? ip, `${pod.namespace}/${pod.name}`)
+  }
+  return at
+}
+
+const fileKey = ({ ip, owner }: Pick<Allocation, 'ip' | 'owner'>): string => `${ip} ${owner}`
+
+const beforeOf = (earlier: Bundle | undefined): Judging['before'] =>
+  earlier === undefined || !isKnown(earlier.sandboxes) || !isKnown(earlier.stores)
+    ? undefined
+    : {
+        listed: new Set(earlier.sandboxes.value.map(({ id }) => id)),
+        files: new Set(earlier.stores.value.flatMap(({ allocations }) => allocations.map(fileKey))),
+      }
+
+/** Everything that is looked up for each file, made once. */
+export const judgingFor = (input: RemovalInput, host: Host, held: readonly HeldAddress[]): Judging => {
+  const owners = isKnown(input.bundle.owners) ? input.bundle.owners.value : []
+  return {
+    input,
+    host,
+    heldBy: new Map(held.map(({ ip, by, where }) => [normalIp(ip) ?? ip, `${by} ${where}`.trimEnd()])),
+    podAt: runningPods(input.bundle),
+    known: new Set(owners.filter(answer => answer.known).map(answer => answer.owner)),
+    before: beforeOf(input.earlier),
+  }
+}
+
 export interface EntryVerdict {
   may: 'go' | 'stay'
   why: string
@@ -43,46 +81,34 @@ const ownerIsSandboxId: EntryRule = ({ owner }) =>
   owner === '' || isSandboxId(owner) ? undefined : 'its owner is no sandbox id of 64 hex digits'
 
 /** A namespace, a reachable neighbour, a route or the node itself has the address: somebody may be using it. */
-const heldByNothing: EntryRule = ({ ip }, { held }) => {
-  const holder = held.find(entry => normalIp(entry.ip) === ip)
-  return holder && `still held: ${holder.by} ${holder.where}`.trimEnd()
+const heldByNothing: EntryRule = ({ ip }, { heldBy }) => {
+  const holder = heldBy.get(ip)
+  return holder && `still held: ${holder}`
 }
 
 /** A running Pod of the API has this address, whoever the file says owns it. */
-const noRunningPodHasIt: EntryRule = ({ ip }, { input }) => {
-  const pods = isKnown(input.bundle.pods) ? input.bundle.pods.value : []
-  const pod = pods.find(
-    ({ phase, hostNetwork, sandboxReady, ips }) =>
-      phase === 'Running' && !hostNetwork && sandboxReady !== false && ips.some(own => normalIp(own) === ip),
-  )
-  return pod && `the running Pod ${pod.namespace}/${pod.name} has this address`
+const noRunningPodHasIt: EntryRule = ({ ip }, { podAt }) => {
+  const pod = podAt.get(ip)
+  return pod && `the running Pod ${pod} has this address`
 }
 
 /** Asked for this very id, the runtime said that it knows it. */
-const runtimeDisownsIt: EntryRule = ({ owner }, { input }) => {
-  const owners = isKnown(input.bundle.owners) ? input.bundle.owners.value : []
-  return owners.some(answer => answer.owner === owner && answer.known)
-    ? 'the runtime still knows its owner'
-    : undefined
-}
+const runtimeDisownsIt: EntryRule = ({ owner }, { known }) =>
+  known.has(owner) ? 'the runtime still knows its owner' : undefined
 
 /**
  * Without the runtime's own records an unlisted owner may be a Pod that is just starting: it must be unlisted in two
  * readings that are further apart than any start takes (containerd 4 min, CRI-O 11 min). While planning there is one
  * reading; acting brings the second.
  */
-const unlistedTwice: EntryRule = ({ owner, ip }, { input: { bundle, earlier } }) => {
+const unlistedTwice: EntryRule = (allocation, { input: { bundle, earlier }, before }) => {
   if (isKnown(bundle.records) || earlier === undefined) return undefined
-  if (!isKnown(earlier.sandboxes) || !isKnown(earlier.stores)) return 'the earlier reading is incomplete'
+  if (before === undefined) return 'the earlier reading is incomplete'
   const apart = bundle.collectedAt - earlier.collectedAt
   if (apart < twoReadingsMs)
     return `unlisted for ${shownDuration(apart)} only; without the runtime's own records ${shownDuration(twoReadingsMs)} are needed`
-  if (owner !== '' && earlier.sandboxes.value.some(({ id }) => id === owner))
-    return 'its sandbox was listed in the earlier reading'
-  const before = earlier.stores.value.some(({ allocations }) =>
-    allocations.some(allocation => allocation.ip === ip && allocation.owner === owner),
-  )
-  return before ? undefined : 'the file was not there in the earlier reading'
+  if (before.listed.has(allocation.owner)) return 'its sandbox was listed in the earlier reading'
+  return before.files.has(fileKey(allocation)) ? undefined : 'the file was not there in the earlier reading'
 }
 
 const entryRules: EntryRule[] = [

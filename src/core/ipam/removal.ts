@@ -1,6 +1,6 @@
 import { isKnown, type NetworkStore } from '../evidence/bundle.js'
 import { compare, type Standing, storeInUse } from './gap.js'
-import { type Judging, verdictOn } from './removal-entries.js'
+import { type Judging, judgingFor, verdictOn } from './removal-entries.js'
 import { type RemovalInput, twoReadingsMs } from './removal-input.js'
 import { refusals } from './removal-refusals.js'
 
@@ -71,12 +71,11 @@ export const planRemoval = (input: RemovalInput): RemovalPlan => {
     now: host.value.now,
     youngerThanMs: Math.max(input.settings.olderThanMs, recorded === undefined ? twoReadingsMs : 0),
   })
-  const judging: Judging = { input, host: host.value, held: held.value }
   return {
     network: store.network,
     dir: store.dir,
     lockInode: store.lockInode,
-    ...sorted(gap.standings, judging, store),
+    ...sorted(gap.standings, judgingFor(input, host.value, held.value), store),
     bootId: host.value.bootId,
     runtimeStartedAt: isKnown(bundle.runtime) ? bundle.runtime.value.startedAt : undefined,
     readAt: bundle.collectedAt,
@@ -114,10 +113,12 @@ const sameFile = (a: RemovalEntry, b: RemovalEntry): boolean =>
   a.content === b.content &&
   a.mtime === b.mtime
 
-const whyDropped = (approved: RemovalEntry, fresh: RemovalList): string => {
-  const other = fresh.remove.find(entry => entry.ip === approved.ip)
-  const kept = fresh.keep.find(entry => entry.ip === approved.ip)
-  const now = other ?? kept
+const whyDropped = (
+  approved: RemovalEntry,
+  again: RemovalEntry | undefined,
+  kept: KeptEntry | undefined,
+): string => {
+  const now = again ?? kept
   if (now === undefined) return 'the file is no longer there'
   if (now.owner !== approved.owner) return 'the file has another owner now'
   return kept?.why ?? 'the file was written again since the plan'
@@ -139,11 +140,15 @@ export const stillApproved = (
       remove: [],
       dropped: drop('the reading behind the approved plan is not kept any more: plan again'),
     }
+  const again = new Map(fresh.remove.map(entry => [entry.ip, entry]))
+  const kept = new Map(fresh.keep.map(entry => [entry.ip, entry]))
   const remove: RemovalEntry[] = []
   const dropped: KeptEntry[] = []
   for (const entry of approved) {
-    if (fresh.remove.some(other => sameFile(other, entry))) remove.push(entry)
-    else dropped.push({ ip: entry.ip, owner: entry.owner, why: whyDropped(entry, fresh) })
+    const { ip, owner } = entry
+    const other = again.get(ip)
+    if (other !== undefined && sameFile(other, entry)) remove.push(entry)
+    else dropped.push({ ip, owner, why: whyDropped(entry, other, kept.get(ip)) })
   }
   return { remove, dropped }
 }

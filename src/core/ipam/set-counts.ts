@@ -1,5 +1,5 @@
 import type { Conflist, NetworkStore } from '../evidence/bundle.js'
-import { setOf, usableOfSet } from './range-set.js'
+import { setFinder, usableOfSet } from './range-set.js'
 
 /** One range set's share: index as in the error message's `range 0`. */
 export interface SetCount {
@@ -13,9 +13,10 @@ export interface SetCount {
 /** Address files of each range set; files in no set are left out. */
 export const setCounts = (store: NetworkStore, conflist: Conflist | undefined): SetCount[] => {
   const rangeSets = conflist?.ipam.rangeSets ?? []
+  const find = setFinder(rangeSets)
   const taken = rangeSets.map(() => 0)
   for (const { ip } of store.allocations) {
-    const index = setOf(ip, rangeSets)
+    const index = find(ip)
     if (index !== undefined) taken[index] = (taken[index] ?? 0) + 1
   }
   return rangeSets.map((set, index) => ({

@@ -3,7 +3,7 @@ import {
   canonicalIp,
   inRanges,
   normalIp,
-  setOf,
+  setFinder,
   usableAddresses,
   usableOfSet,
 } from '../../../src/core/ipam/range-set.js'
@@ -79,7 +79,7 @@ describe('inRanges', () => {
     ['fd00:8::a', undefined],
     ['lock', undefined],
   ])('%s is of set %s', (ip, set) => {
-    expect(setOf(ip, sets)).toBe(set)
+    expect(setFinder(sets)(ip)).toBe(set)
     expect(inRanges(ip, sets)).toBe(set !== undefined)
   })
 })

@@ -25,14 +25,9 @@ const headline = (bundle: Bundle, gap: Answer<Gap>): Text =>
 
 /** One reading at a glance: the gap first, then peers, the error, the ages beside restarts and DEL failures. */
 export const evidenceMessage = (bundle: Bundle, gap: Answer<Gap>, timeZone: string): Message => {
-  const groups = evidenceRows(bundle, gap, timeZone)
-  const told = withReasons(groups.flat())
+  const groups = withReasons(evidenceRows(bundle, gap, timeZone))
   const blocks = groups.flatMap((group, i): Block[] => {
-    // A reason shared by several rows is told once, in the first group that has it.
-    const mine = told.filter(row =>
-      group.some(each => row.label === each.label || row.label.startsWith(`${each.label}, `)),
-    )
-    const lines = mine.flatMap(({ label, lines: texts }) =>
+    const lines = group.flatMap(({ label, lines: texts }) =>
       texts.map((text, at) => (at === 0 ? t`${strong(label)} ${text}` : t`   ${text}`)),
     )
     const block = lines.length > 0 ? [section(lines, 'attached', 2_400)] : []

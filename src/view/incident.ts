@@ -40,14 +40,13 @@ const trouble = (incident: IncidentState): string => {
 }
 
 const titleOf = ({ incident, cluster }: HeadInput): Text => {
-  const { node, status, closed, escalated } = incident
+  const { node, status, closed } = incident
   const where = t` · ${cluster}`
   if (status === 'resolved' && closed) return t`🟢 ${strong(`${node} closed by hand`)}${where}`
   if (status === 'resolved') return t`🟢 ${strong(`${node} resolved`)}${where}`
   if (status === 'watching') return t`🟡 ${strong(`${node} repaired, being watched`)}${where}`
   if (status === 'holding') return t`🟠 ${strong(`${node} ${trouble(incident)}, held on purpose`)}${where}`
-  if (status === 'escalated' && escalated)
-    return t`🔴 ${strong(`${node} ${trouble(incident)}`)}, escalated to ${named(escalated.to)}${where}`
+  if (status === 'escalated') return t`🔴 ${strong(`${node} ${trouble(incident)}`)}, escalated${where}`
   return t`🔴 ${strong(`${node} ${trouble(incident)}`)}${where}`
 }
 
@@ -209,7 +208,7 @@ const headButtons = (input: HeadInput): Block[] => {
   const changes = paused
     ? []
     : [
-        ...(status === 'diagnosed' && !cordonOf(runs) && offered.length > 0 ? [cordon] : []),
+        ...(!cordonOf(runs) && offered.length > 0 ? [cordon] : []),
         ...(offered.includes('leak-reconcile') ? [reconcile] : []),
       ]
   const hold = button(input, 'hold', 'Hold')

@@ -59,9 +59,9 @@ export const evidenceFile = (bundle: Bundle, gap: Answer<Gap>, timeZone: string)
   const read = bundle.collectedAt
   const at = (time: number | undefined): string =>
     time === undefined ? 'no usable time' : near(time, read, timeZone)
-  const summary = withReasons(evidenceRows(bundle, gap, timeZone).flat()).flatMap(({ label, lines }) =>
-    lines.map((line, i) => `${i === 0 ? `${label}: ` : '  '}${asPlain(line)}`),
-  )
+  const summary = withReasons(evidenceRows(bundle, gap, timeZone))
+    .flat()
+    .flatMap(({ label, lines }) => lines.map((line, i) => `${i === 0 ? `${label}: ` : '  '}${asPlain(line)}`))
   const lines = [
     `Evidence of ${bundle.node} in ${bundle.cluster}, read ${at(read)} (${new Date(read).toISOString()})`,
     '',

@@ -19,17 +19,18 @@ export const row = (label: string, ...lines: (Text | undefined)[]): Row => ({
 export const rowOf = <T>(label: string, answer: Answer<T>, lines: (value: T) => (Text | undefined)[]): Row =>
   isKnown(answer) ? row(label, ...lines(answer.value)) : { label, lines: [], unknown: oneLine(answer.reason) }
 
-/** `label, label`: not known, because …; rows with the same reason are told together, where the first one stands. */
-export const withReasons = (rows: readonly Row[]): Row[] => {
+/** Rows without an answer because of the same reason are told together, in the place of the first of them. */
+export const withReasons = (groups: readonly (readonly Row[])[]): Row[][] => {
+  const all = groups.flat()
   const told = new Set<string>()
-  return rows.flatMap(each => {
-    if (each.unknown === undefined) return [each]
-    const reason = each.unknown
-    if (told.has(reason)) return []
-    told.add(reason)
-    const labels = rows.filter(other => other.unknown === reason).map(other => other.label)
-    return [{ label: labels.join(', '), lines: [t`not known: ${reason}`] }]
-  })
+  const merged = ({ label, lines, unknown }: Row): Row[] => {
+    if (unknown === undefined) return [{ label, lines }]
+    if (told.has(unknown)) return []
+    told.add(unknown)
+    const labels = all.filter(other => other.unknown === unknown).map(other => other.label)
+    return [{ label: labels.join(', '), lines: [t`not known: ${unknown}`] }]
+  }
+  return groups.map(group => group.flatMap(merged))
 }
 
 /** First thirteen digits, as crictl's own table shows ids. */

@@ -1,15 +1,11 @@
 import type { Answer, Bundle, Journal, JournalLine } from '../../core/evidence/bundle.js'
 import { isKnown, valueIn } from '../../core/evidence/bundle.js'
+import { isDelFailure } from '../../core/evidence/parse/journal.js'
 import type { Gap } from '../../core/ipam/gap.js'
 import { code, joined, many, oneLine, strong, type Text, t } from '../text.js'
 import { ago, near, span } from '../time.js'
 import { type Row, row, rowOf } from './row.js'
 import { band, binned, sparkline } from './spark.js'
-
-const isDelFailure = (text: string): boolean =>
-  /failed to (forcibly )?(destroy network|stop sandbox|teardown|tear down)|StopPodSandbox .*failed|\(delete\)/i.test(
-    text,
-  )
 
 const bins = 24
 const hour = 3_600_000

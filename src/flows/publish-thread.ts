@@ -129,6 +129,7 @@ export const publishThread =
       approversNamed: deps.approversNamed,
       now: deps.clock.now(),
       timeZone: deps.settings.timeZone,
+      posted: posted.keys(),
     })
     const failures: string[] = []
     for (const want of wanted) {

@@ -11,7 +11,11 @@ const merged = mergeSandboxEvents(captured.events('kube-exhausted').map(sandboxE
 describe('P-E1: FailedCreatePodSandBox events of the captured exhausted node', () => {
   test('nine singles and the folded one are one record a Pod', () => {
     expect(captured.events('kube-exhausted')).toHaveLength(50)
-    expect(merged.map(({ pod, count, folded }) => [pod, count, folded]).sort()).toEqual([
+    expect(
+      merged
+        .map(({ pod, count, folded }) => [pod, count, folded] as const)
+        .sort(([a], [b]) => a.localeCompare(b)),
+    ).toEqual([
       ['log-shipper-q29hj', 20, true],
       ['reports-fc5fc9789-rzjmv', 19, true],
       ['reports-fc5fc9789-z9n8z', 20, true],

@@ -20,12 +20,10 @@ const iso = (nanoseconds: bigint): string => {
 }
 
 const annotations = (sandbox: Sandbox): Record<string, string> =>
-  sandbox.createdAt < 0n
-    ? {}
-    : {
-        'kubernetes.io/config.seen': iso(sandbox.createdAt - 250_000_000n),
-        'kubernetes.io/config.source': 'api',
-      }
+  sandbox.annotations ?? {
+    'kubernetes.io/config.seen': iso(sandbox.createdAt - 250_000_000n),
+    'kubernetes.io/config.source': 'api',
+  }
 
 const metadata = ({ pod }: Sandbox) => ({
   name: pod.name,

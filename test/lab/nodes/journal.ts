@@ -1,31 +1,49 @@
 import { randomBytes } from 'node:crypto'
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { nanoTime } from './model.js'
+import { humanTime, nanoTime } from './model.js'
 
 export interface JournalOptions {
   /** The folder `.lab/journal` of the node. */
   folder: string
   hostname: string
   bootId: string
+  /** When the node booted, in milliseconds. */
+  started: number
 }
 
 const shortUnit = (unit: string): string => unit.replace(/\.service$/, '')
 
 /** The node's journal, one file a unit, in the form of `journalctl -o json`. Times are milliseconds. */
 export class Journal {
-  bootId: string
+  private bootId: string
+  private readonly boots: { id: string; first: number; last?: number }[] = []
   private readonly folder: string
   private readonly hostname: string
   private sequence = 0
   private readonly seed = randomBytes(16).toString('hex')
   private readonly pids = new Map<string, number>()
 
-  constructor({ folder, hostname, bootId }: JournalOptions) {
+  constructor({ folder, hostname, bootId, started }: JournalOptions) {
     this.folder = folder
     this.hostname = hostname
     this.bootId = bootId
     mkdirSync(folder, { recursive: true })
+    this.booted(bootId, started)
+  }
+
+  /** From here on, lines belong to this boot. */
+  booted(bootId: string, time: number): void {
+    const before = this.boots.at(-1)
+    if (before !== undefined) before.last = time - 15_000
+    this.boots.push({ id: bootId, first: time })
+    this.bootId = bootId
+    const lines = this.boots.map(({ id, first, last }, index) => {
+      const end = last === undefined ? '@now@' : humanTime(last)
+      const back = String(index + 1 - this.boots.length).padStart(2)
+      return `${back} ${id.replaceAll('-', '')} ${humanTime(first)}—${end}\n`
+    })
+    writeFileSync(join(this.folder, 'boots.txt'), lines.join(''))
   }
 
   /** A line that the unit's program wrote. */

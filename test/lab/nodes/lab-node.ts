@@ -50,6 +50,7 @@ export class LabNode {
   readonly units: Units
   readonly runtime: Runtime
   readonly switches: Switches
+  readonly files: StateFiles
   readonly runtimeVersion: string
   bootId = newUuid()
   readonly address = '127.0.0.1'
@@ -73,7 +74,9 @@ export class LabNode {
     const started = clock.now() - uptimeMs
     plantBoot(this.root, this.bootId, started)
     const files = new StateFiles(this.root)
-    this.journal = new Journal({ folder: join(files.folder, 'journal'), hostname: name, bootId: this.bootId })
+    this.files = files
+    const { bootId } = this
+    this.journal = new Journal({ folder: join(files.folder, 'journal'), hostname: name, bootId, started })
     const unitsStart = started + 20_000
     this.units = new Units(files, unitsStart, unit => this.journal.pid(unit))
     plantKubelet(this.root, this.journal.pid('kubelet'), ['--config=/var/lib/kubelet/config.yaml'])
@@ -223,7 +226,7 @@ export class LabNode {
     if (unit === 'containerd') {
       this.journal.containerdStart(time, this.runtimeVersion)
     } else {
-      this.journal.kubelet(time, 'I', 'server.go:1257', '"Started kubelet"')
+      this.journal.kubelet(time, 'I', 'server.go:525', '"Kubelet version" kubeletVersion="v1.36.2"')
     }
   }
 

@@ -1,5 +1,13 @@
 import { randomBytes } from 'node:crypto'
 
+const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
+
+/** `Mon 2026-11-30 15:23:34 UTC`, as systemd prints a time. */
+export const humanTime = (ms: number): string => {
+  const iso = new Date(ms).toISOString()
+  return `${days[new Date(ms).getUTCDay()]} ${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`
+}
+
 /** The Pod that a sandbox is made for, as the kubelet tells the runtime. */
 export interface SandboxPod {
   name: string
@@ -30,6 +38,8 @@ export interface Sandbox {
   state: 'ready' | 'notready'
   /** Nanoseconds since 1970; the real runtime has been seen to print a year of 1754. */
   createdAt: bigint
+  /** Default: where the kubelet got the Pod from. */
+  annotations?: Record<string, string>
   /** False while the runtime is still making it: the address exists, `crictl pods` does not show it. */
   listed: boolean
   /** Absent on the host's network. Kept after the address was given back, as the runtime keeps its result. */

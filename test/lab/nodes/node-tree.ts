@@ -22,6 +22,7 @@ export const plantTree = (root: string, name: string, podCidr: string): void => 
   const plant = (path: string, text: string) => writeFileSync(join(root, path), text)
   plant('etc/cni/net.d/10-k8s-pod-network.conflist', standardConflist(podCidr))
   plant('etc/hostname', `${name}\n`)
+  plant('proc/sys/kernel/hostname', `${name}\n`)
   plant('etc/crictl.yaml', `runtime-endpoint: unix://${runtimeSocket}\ntimeout: 10\n`)
   plant(
     'var/lib/kubelet/config.yaml',

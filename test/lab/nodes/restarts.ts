@@ -50,7 +50,7 @@ export const reboot = (node: LabNode): void => {
   const { runtime } = node
   const now = node.clock.now()
   node.bootId = newUuid()
-  node.journal.bootId = node.bootId
+  node.journal.booted(node.bootId, now)
   plantBoot(node.root, node.bootId, now)
   for (const sandbox of node.sandboxes()) {
     sandbox.state = 'notready'

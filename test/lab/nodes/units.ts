@@ -1,3 +1,4 @@
+import { humanTime } from './model.js'
 import type { StateFiles } from './state-files.js'
 
 interface Unit {
@@ -10,12 +11,6 @@ interface Unit {
   active: boolean
 }
 
-const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
-
-const human = (ms: number): string => {
-  const iso = new Date(ms).toISOString()
-  return `${days[new Date(ms).getUTCDay()]} ${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`
-}
 const unix = (ms: number): string => `@${Math.floor(ms / 1000)}`
 
 const properties = (unit: Unit, pid: number, stamp: (ms: number) => string): string =>
@@ -100,7 +95,7 @@ export class Units {
     const unit = this.units.get(name)
     if (unit === undefined) return
     const pid = this.pid(name)
-    this.files.write(`units/${name}.show`, properties(unit, pid, human))
+    this.files.write(`units/${name}.show`, properties(unit, pid, humanTime))
     this.files.write(`units/${name}.show-unix`, properties(unit, pid, unix))
     this.files.write(
       `units/${name}.unit`,

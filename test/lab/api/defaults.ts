@@ -1,4 +1,5 @@
 import type { KubeObject } from '../store.js'
+import { sameJson } from './objects.js'
 import { admitPodSpec, defaultPodSpec, qosClass } from './pod-defaults.js'
 import { isRecord, type Pod, type PodTemplate, type Workload } from './shapes.js'
 
@@ -44,6 +45,24 @@ export const withDefaults = (
     default:
       return object
   }
+}
+
+const generationKey = 'deprecated.daemonset.template.generation'
+
+/** A DaemonSet counts the changes of its template in an annotation, kept by the server. */
+export const withTemplateGeneration = (
+  resource: string,
+  object: KubeObject,
+  stored: KubeObject | undefined,
+): KubeObject => {
+  if (resource !== 'daemonsets') return object
+  const before = Number(stored?.metadata.annotations?.[generationKey] ?? 0)
+  const changed = !sameJson(object.spec?.template, stored?.spec?.template)
+  const annotations = {
+    ...object.metadata.annotations,
+    [generationKey]: String(changed ? before + 1 : before),
+  }
+  return { ...object, metadata: { ...object.metadata, annotations } }
 }
 
 const newPod = (pod: Pod, suffix: () => string): KubeObject => {

@@ -43,7 +43,9 @@ const order = [
 
 const toNewEvent = (event: KubeObject): KubeObject => {
   const view = Object.fromEntries(Object.entries(event).map(([key, value]) => [renamed[key] ?? key, value]))
-  const sorted = Object.fromEntries(order.filter(key => key in view).map(key => [key, view[key]]))
+  // Unlike core/v1, this group leaves empty text out.
+  const said = order.filter(key => view[key] !== undefined && view[key] !== '')
+  const sorted = Object.fromEntries(said.map(key => [key, view[key]]))
   return { ...sorted, apiVersion: 'events.k8s.io/v1' } as KubeObject
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ChangeType, KubeObject, LabStore } from '../store.js'
-import { withDefaults } from './defaults.js'
+import { withDefaults, withTemplateGeneration } from './defaults.js'
 import { freeze, headed, keyOf, nameSuffix, sameJson, sorted } from './objects.js'
 import { resourceType, resourceTypes } from './resources.js'
 import { type ReadClock, timestamp } from './shapes.js'
@@ -104,10 +104,8 @@ export class MemoryStore implements LabStore {
         creationTimestamp: timestamp(this.clock.now()),
       },
     }
-    return headed(
-      type,
-      withDefaults(resource, draft, true, () => nameSuffix(this.#random)),
-    )
+    const filled = withDefaults(resource, draft, true, () => nameSuffix(this.#random))
+    return headed(type, withTemplateGeneration(resource, filled, undefined))
   }
 
   /** @throws ApiError NotFound; Conflict when the object carries a resourceVersion that is not the newest. */
@@ -147,10 +145,10 @@ export class MemoryStore implements LabStore {
     }
     if (type.generation && generation !== undefined) {
       const begun = filled.metadata.deletionTimestamp !== undefined && deletionTimestamp === undefined
-      const changed = begun || !sameJson(filled.spec, stored.spec)
+      const changed = begun || !sameJson(generationSpec(filled), generationSpec(stored))
       metadata.generation = changed ? generation + 1 : generation
     }
-    return headed(type, { ...filled, metadata })
+    return headed(type, withTemplateGeneration(resource, { ...filled, metadata }, stored))
   }
 
   remove(resource: string, namespace: string | undefined, name: string): void {
@@ -240,3 +238,7 @@ export class MemoryStore implements LabStore {
     }
   }
 }
+
+/** Giving a Pod its node is no change of what is wanted of it. */
+const generationSpec = (object: KubeObject): unknown =>
+  object.kind === 'Pod' ? { ...object.spec, nodeName: '' } : object.spec

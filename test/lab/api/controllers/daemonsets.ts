@@ -66,7 +66,7 @@ const isEligible = (set: Workload, node: Node): boolean =>
 const createFor = (world: World, set: Workload, node: string, hash: string): void => {
   const labels = {
     'controller-revision-hash': hash,
-    'pod-template-generation': String(set.metadata.generation ?? 1),
+    'pod-template-generation': set.metadata.annotations?.['deprecated.daemonset.template.generation'] ?? '1',
   }
   const matchFields = [{ key: 'metadata.name', operator: 'In', values: [node] }]
   world.createPod(set, component, pod => ({

@@ -1,8 +1,11 @@
-import { type Condition, hasCondition, timestamp, type Workload } from '../shapes.js'
+import { type Condition, hasCondition, type Pod, timestamp, type Workload } from '../shapes.js'
 import { count } from './replicasets.js'
 import { isActive, type World } from './world.js'
 
 const component = 'job-controller'
+
+/** Keeps a Pod in the API until its Job has counted it. */
+const tracking = 'batch.kubernetes.io/job-tracking'
 
 /** Runs each Job's Pods until enough have succeeded; the kubelet says when one has. */
 export const reconcileJobs = (world: World): void => {
@@ -26,9 +29,14 @@ const reconcile = (world: World, job: Workload): void => {
     over !== undefined || job.spec.suspend === true
       ? 0
       : Math.min(job.spec.parallelism ?? 1, wanted - succeeded)
-  for (let missing = running - active.length; missing > 0; missing -= 1) world.createPod(job, component)
+  for (let missing = running - active.length; missing > 0; missing -= 1)
+    world.createPod(job, component, pod => ({
+      ...pod,
+      metadata: { ...pod.metadata, finalizers: [tracking] },
+    }))
   for (const pod of active.slice(running)) world.deletePod(job, pod, component)
   const now = timestamp(world.clock.now())
+  for (const pod of world.podsOf(job)) if (!isActive(pod)) untrack(world, pod)
   const left = world.podsOf(job)
   if (over === 'Complete') world.record(job, 'Normal', 'Completed', 'Job completed', component)
   world.setStatus('jobs', job, {
@@ -42,6 +50,15 @@ const reconcile = (world: World, job: Workload): void => {
     uncountedTerminatedPods: {},
     ready: left.filter(pod => isActive(pod) && hasCondition(pod, 'Ready')).length,
   })
+}
+
+/** A Pod that was deleted while its finalizer held it goes now; one that a kubelet still runs goes by that kubelet. */
+const untrack = (world: World, pod: Pod): void => {
+  const { finalizers, ...metadata } = pod.metadata
+  if (finalizers?.includes(tracking) !== true) return
+  const freed = world.store.update('pods', { ...pod, metadata })
+  if (metadata.deletionGracePeriodSeconds === 0)
+    world.store.remove('pods', freed.metadata.namespace, freed.metadata.name)
 }
 
 const conditions = (over: 'Complete' | 'Failed', now: string): Condition[] => {

@@ -1,0 +1,33 @@
+import { planDigest, type PlanSubject, shownDigest } from '../../../src/core/runbook/plan.js'
+import { planOf } from './runs.js'
+
+const subject: PlanSubject = {
+  cluster: 'prod-eu1',
+  run: 'r1',
+  index: 1,
+  node: 'node-07',
+  nodeUid: 'u',
+  bootId: 'b',
+}
+const plan = { ...planOf('confirm'), data: { sentences: ['a'] }, commands: ['x'] }
+const digest = planDigest(plan, subject)
+
+test('the same reality gives the same digest, whenever it was read and in whatever order its keys stand', () => {
+  expect(planDigest({ ...plan, readAt: 1 }, { ...subject })).toBe(digest)
+  const { cluster, ...rest } = subject
+  expect(planDigest(plan, { ...rest, cluster })).toBe(digest)
+})
+
+test.each([
+  ['cluster', planDigest(plan, { ...subject, cluster: 'other' })],
+  ['boot', planDigest(plan, { ...subject, bootId: 'c' })],
+  ['step', planDigest(plan, { ...subject, index: 2 })],
+  ['command', planDigest({ ...plan, commands: ['y'] }, subject)],
+  ['data', planDigest({ ...plan, data: { sentences: ['a', 'b'] } }, subject)],
+])('B2: a plan for another %s has another digest', (_what, other) => {
+  expect(other).not.toBe(digest)
+})
+
+test('two people can compare eight digits', () => {
+  expect(shownDigest(digest)).toMatch(/^[0-9a-f]{4}·[0-9a-f]{4}$/)
+})

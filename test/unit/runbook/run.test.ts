@@ -1,0 +1,115 @@
+import { allowed, nextOfRun, type RunEvent } from '../../../src/core/runbook/run.js'
+import { done, event, failed, fold, opened, planned, runbook, t0 } from './runs.js'
+
+const approved = (index: number): RunEvent => event(index, 'StepApproved', { index, digest: 'a'.repeat(64) })
+const started = (index: number): RunEvent => event(index, 'StepStarted', { index })
+const cordoned = [opened(), planned(0, 'cordon'), approved(0), started(0), done(0, 'cordon', true)]
+
+test('C5: a changing step waits for approval of its plan, and nothing but an approval lets it act', () => {
+  const waiting = fold(opened(), planned(0, 'cordon'))
+  expect(waiting.status).toBe('awaiting')
+  expect(nextOfRun(waiting, t0)).toEqual({ do: 'wait' })
+  expect(nextOfRun(fold(opened(), planned(0, 'cordon'), approved(0)), t0)).toEqual({ do: 'act', index: 0 })
+  expect(allowed.awaiting).not.toContain('StepStarted')
+})
+
+test('a reading step goes straight on to acting', () => {
+  expect(nextOfRun(fold(...cordoned, planned(1, 'expect')), t0)).toEqual({ do: 'act', index: 1 })
+})
+
+test('a plan that finds nothing to do asks nobody', () => {
+  expect(nextOfRun(fold(opened(), planned(0, 'cordon', true)), t0)).toEqual({ do: 'act', index: 0 })
+})
+
+test('prerequisites come first and wait for a person even though they change nothing (R-P)', () => {
+  const book = runbook({ prerequisites: ['The cluster can carry the loss of one node'] })
+  const state = fold(opened(book), planned(0, 'confirm'))
+  expect(state.lines[0]?.spec.kind).toBe('confirm')
+  expect(state.status).toBe('awaiting')
+  expect(
+    nextOfRun(fold(opened(book), planned(0, 'confirm'), event(0, 'InputGiven', { index: 0 })), t0),
+  ).toEqual({ do: 'act', index: 0 })
+})
+
+test('an expired plan is made again, not waited for', () => {
+  const next = nextOfRun(fold(opened(), planned(0, 'cordon')), t0 + 1_800_000)
+  expect(next).toMatchObject({ do: 'replan', index: 0 })
+})
+
+test('a step that was started and not finished is acted again after a crash: the same answer', () => {
+  const state = fold(opened(), planned(0, 'cordon'), approved(0), started(0))
+  expect(nextOfRun(state, t0)).toEqual({ do: 'act', index: 0 })
+  expect(nextOfRun(fold(opened(), planned(0, 'cordon'), approved(0), started(0), started(0)), t0)).toEqual({
+    do: 'act',
+    index: 0,
+  })
+})
+
+test('a failed step pauses the run; retry plans it anew', () => {
+  const paused = fold(...cordoned, planned(1, 'expect'), failed(1))
+  expect(paused.status).toBe('paused')
+  expect(nextOfRun(paused, t0)).toEqual({ do: 'wait' })
+  const again = fold(...cordoned, planned(1, 'expect'), failed(1), event(1, 'RetryAsked', { index: 1 }))
+  expect(nextOfRun(again, t0)).toEqual({ do: 'plan', index: 1 })
+})
+
+test('undo goes backwards over what changed something, and ends undone', () => {
+  const asked = [...cordoned, planned(1, 'expect'), failed(1), event(1, 'UndoAsked')]
+  expect(nextOfRun(fold(...asked), t0)).toEqual({ do: 'undo', index: 0 })
+  const undone = [
+    ...asked,
+    event(2, 'UndoStarted', { index: 0 }),
+    event(2, 'UndoDone', { index: 0, says: 'schedulable' }),
+  ]
+  expect(nextOfRun(fold(...undone), t0)).toEqual({ do: 'end', outcome: 'undone' })
+})
+
+test('undo includes a changing step that failed after it began: it may have left something', () => {
+  const state = fold(
+    opened(),
+    planned(0, 'cordon'),
+    approved(0),
+    started(0),
+    failed(0),
+    event(1, 'UndoAsked'),
+  )
+  expect(nextOfRun(state, t0)).toEqual({ do: 'undo', index: 0 })
+})
+
+test('a failed undo ends stuck: a person must look', () => {
+  const state = fold(
+    ...cordoned,
+    planned(1, 'expect'),
+    failed(1),
+    event(1, 'UndoAsked'),
+    event(2, 'UndoFailed', { index: 0, error: { class: 'failed', message: 'no', output: '' } }),
+  )
+  expect(nextOfRun(state, t0)).toEqual({ do: 'end', outcome: 'stuck' })
+})
+
+test('when every line is done the run is completed', () => {
+  const state = fold(
+    ...cordoned,
+    planned(1, 'expect'),
+    done(1, 'expect', false),
+    planned(2, 'uncordon', true),
+    done(2, 'uncordon', false),
+  )
+  expect(nextOfRun(state, t0)).toEqual({ do: 'end', outcome: 'completed' })
+})
+
+test('an event that cannot follow is an error, not a state', () => {
+  expect(() => fold(opened(), approved(0))).toThrow('StepApproved cannot follow while it is planning')
+  expect(() => fold(opened(), opened())).toThrow('RunOpened cannot follow')
+  expect(() => fold(approved(0))).toThrow('begins with RunOpened')
+})
+
+test('a refusal pauses and says that nothing was changed', () => {
+  const state = fold(
+    opened(),
+    planned(0, 'cordon'),
+    event(0, 'StepRefused', { index: 0, digest: 'a'.repeat(64) }),
+  )
+  expect(state.status).toBe('paused')
+  expect(state.lines[0]?.error?.message).toContain('nothing was changed')
+})

@@ -173,9 +173,10 @@ const nextText = (input: HeadInput): Text => {
         : t`A run has been opened; its card follows below.`
     }
     case 'holding': {
-      const cordon = cordonOf(runs)
-      const state = cordon ? `${node} stays cordoned` : `${node} was not cordoned by this incident`
-      return t`Held by ${person(held?.by ?? 'cnibot')}${held ? ` since ${at(held.at)}` : ''}; ${state} until somebody repairs or releases it.`
+      const state = cordonOf(runs)
+        ? t`${node} stays cordoned until somebody repairs or releases it`
+        : t`${node} has no cordon of this incident, so Pods still land there`
+      return t`Held by ${person(held?.by ?? 'cnibot')}${held ? ` since ${at(held.at)}` : ''}; ${state}.`
     }
     case 'watching':
       return recountAt === undefined

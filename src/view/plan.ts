@@ -25,14 +25,17 @@ interface Card {
   timeZone: string
 }
 
-const shownRows = 5
+const shownRows = 3
+
+// The card is read on a phone: ids in full are in the attached list.
+const shortIds = (row: string): string => row.replace(/\b([0-9a-f]{13})[0-9a-f]{51}\b/g, '$1…')
 
 const listLines = (lists: readonly { title: string; rows: string[] }[]): Text[] =>
   lists.flatMap(({ title, rows }) => {
     const more = rows.length - shownRows
     return [
       t`${strong(oneLine(title))} (${rows.length})`,
-      ...rows.slice(0, shownRows).map(row => t`   ${oneLine(row)}`),
+      ...rows.slice(0, shownRows).map(row => t`   ${shortIds(oneLine(row))}`),
       ...(more > 0 ? [t`   … ${more} more, attached in full`] : []),
     ]
   })
@@ -122,7 +125,7 @@ export const planMessage = (card: Card, line: Line): Message => {
     : t`plan ${code(shownDigest(digest))}`
   const outdated = line.outdated.slice(-1).map(why => t`Planned again: ${oneLine(why)}`)
   const says = decision(card, line)
-  return message(t`${verb}: ${words} on ${run.node}. ${says}`, [
+  return message(t`${verb}: ${words}. ${says}`, [
     section(
       [title, ...facts, ...(plan?.facts ?? []).map(fact => t`${oneLine(fact)}`), ...outdated],
       'attached',

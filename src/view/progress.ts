@@ -15,7 +15,7 @@ const checkWords: Record<CheckName, string> = {
 export const stepWords = (spec: StepSpec, node: string): string => {
   switch (spec.kind) {
     case 'confirm':
-      return 'prerequisites'
+      return 'the prerequisites'
     case 'expect':
       return `${checkWords[spec.check]}${spec.on === 'every-node' ? ' on every node' : ''}`
     case 'cordon':
@@ -29,8 +29,11 @@ export const stepWords = (spec: StepSpec, node: string): string => {
   }
 }
 
+/** The plan's title says more than the step's kind, where there is a plan; what asks or checks is named the same throughout. */
 export const lineWords = (line: Line, node: string): string =>
-  line.plan ? oneLine(line.plan.title) : stepWords(line.spec, node)
+  line.plan && line.spec.kind !== 'confirm' && line.spec.kind !== 'expect'
+    ? oneLine(line.plan.title)
+    : stepWords(line.spec, node)
 
 /** Whether people are asked about this line: changing steps that have something to do, and ticks. */
 export const asks = (line: Line): boolean =>
@@ -61,7 +64,7 @@ export const progressText = (run: RunState, approversNamed: string, timeZone: st
     case 'planning':
       return run.position >= run.lines.length
         ? t`${strong('Repairing')}: all ${run.lines.length} steps done.`
-        : t`${strong('Repairing')}, ${step}: planning ${words}.`
+        : t`${strong('Repairing')}, ${step} is being prepared: ${words}.`
     case 'awaiting': {
       const who = named(approversNamed)
       const until = line?.expiresAt === undefined ? '' : ` until ${clock(line.expiresAt, timeZone)}`

@@ -66,6 +66,6 @@ export const span = (from: number, to: number, reading: number, timeZone: string
 
 /** `15 days ago`, `40 min ago`: counted back from the reading, not from the present. */
 export const ago = (at: number, reading: number): string => {
-  const days = Math.floor((reading - at) / 86_400_000)
+  const days = Math.round((reading - at) / 86_400_000)
   return days >= 2 ? `${days} days ago` : `${shownDuration(Math.max(0, reading - at))} ago`
 }

@@ -15,6 +15,14 @@ const hypothesisLines = ({ says, for: pro, against, missing }: Hypothesis): Text
   t`   not known: ${listed(missing)}`,
 ]
 
+/** `Do not` stands once in front of them all. */
+const prohibited = (line: string): string => {
+  const what = oneLine(line)
+    .replace(/^(do not|don't|never) /i, '')
+    .replace(/\.$/, '')
+  return `${what.charAt(0).toLowerCase()}${what.slice(1)}`
+}
+
 /** What we think: shown in Slack and at a terminal in the same words. Groups of lines. */
 export const verdictGroups = (verdict: Verdict): Text[][] => {
   const title = t`${strong(oneLine(verdict.headline))} · ${sureness[verdict.sure]}`
@@ -22,7 +30,7 @@ export const verdictGroups = (verdict: Verdict): Text[][] => {
     [title, ...verdict.says.map(line => t`${oneLine(line)}`)],
     verdict.hypotheses.slice(0, 3).flatMap(hypothesisLines),
     verdict.outlook === undefined ? [] : [t`${strong('Will it come back?')} ${oneLine(verdict.outlook)}`],
-    verdict.doNot.length === 0 ? [] : [t`${strong('Do not')} ${verdict.doNot.map(oneLine).join(' ')}`],
+    verdict.doNot.length === 0 ? [] : [t`${strong('Do not')} ${verdict.doNot.map(prohibited).join('; ')}.`],
     [
       ...verdict.next.map((line, i) => t`${i === 0 ? t`${strong('Next')} ` : t`   `}${oneLine(line)}`),
       ...(verdict.escalateTo === undefined ? [] : [t`${strong('Call')} ${oneLine(verdict.escalateTo)}`]),

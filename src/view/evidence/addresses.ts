@@ -109,13 +109,20 @@ export const sampleRow = (bundle: Bundle, gap: Answer<Gap>, timeZone: string): R
       valueIn(gap)?.standings.map(({ allocation }) => [allocation.ip, allocation]) ??
         valueIn(bundle.stores)?.flatMap(store => store.allocations.map(each => [each.ip, each] as const)),
     )
-    return owners.slice(0, 3).map(({ ip, owner, known, said }) => {
+    const sample = owners.slice(0, 3)
+    const same = sample.every(each => !each.known && oneLine(each.said) === oneLine(sample[0]?.said ?? ''))
+    const lines = sample.map(({ ip, owner, known, said }) => {
       const file = files.get(ip)
       const made = file
         ? `${file.ifname ? ` ${oneLine(file.ifname)}` : ''}, made ${ago(file.mtime, bundle.collectedAt)}, ${near(file.mtime, bundle.collectedAt, timeZone)}`
         : ''
-      return t`${ip} → ${code(shortId(owner))}${made}; the runtime ${known ? 'knows it' : 'does not know it'}: ${quoted(said, 120)}`
+      const answer = same
+        ? t``
+        : t`; the runtime ${known ? 'knows it' : 'does not know it'}: ${quoted(said, 120)}`
+      return t`${ip} → ${code(shortId(owner))}${made}${answer}`
     })
+    const all = t`the runtime knows none of these sandboxes: ${quoted(sample[0]?.said ?? '', 160)}`
+    return same ? [...lines, all] : lines
   })
 
 /** P-A5: counted and reported, never touched. */

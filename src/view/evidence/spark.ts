@@ -22,15 +22,20 @@ export const binned = (times: readonly number[], from: number, to: number, bins:
   return counts
 }
 
-/** Where most of them lie: the shortest stretch with at least nine tenths of the times. Needs sorted times. */
-export const band = (sorted: readonly number[]): { from: number; to: number; count: number } | undefined => {
-  const count = Math.ceil(sorted.length * 0.9)
-  let best: { from: number; to: number; count: number } | undefined
-  for (let i = 0; i + count <= sorted.length; i++) {
-    const from = sorted[i]
-    const to = sorted[i + count - 1]
-    if (from === undefined || to === undefined) continue
-    if (!best || to - from < best.to - best.from) best = { from, to, count }
+/**
+ * The largest group of times with no gap longer than `gapMs` between neighbours, and how many there are beside it. Needs
+ * sorted times.
+ */
+export const largestGroup = (
+  sorted: readonly number[],
+  gapMs: number,
+): { from: number; to: number; count: number } | undefined => {
+  const groups: { from: number; to: number; count: number }[] = []
+  for (const time of sorted) {
+    const last = groups.at(-1)
+    if (last && time - last.to <= gapMs)
+      groups[groups.length - 1] = { ...last, to: time, count: last.count + 1 }
+    else groups.push({ from: time, to: time, count: 1 })
   }
-  return best && { ...best, count: sorted.filter(time => time >= best.from && time <= best.to).length }
+  return groups.toSorted((a, b) => b.count - a.count)[0]
 }

@@ -5,7 +5,7 @@ import type { Gap } from '../../core/ipam/gap.js'
 import { code, joined, many, oneLine, strong, type Text, t } from '../text.js'
 import { ago, near, span } from '../time.js'
 import { type Row, row, rowOf } from './row.js'
-import { band, binned, sparkline } from './spark.js'
+import { binned, largestGroup, sparkline } from './spark.js'
 
 const bins = 24
 const hour = 3_600_000
@@ -37,7 +37,7 @@ export const orphanAgeRow = (bundle: Bundle, gap: Answer<Gap>, timeZone: string)
     const times = orphanTimes(gap)
     if (times.length === 0) return [t`no orphans`]
     const axis = axisOf(bundle, gap)
-    const most = band(times)
+    const most = largestGroup(times, 0.5 * hour)
     const read = bundle.collectedAt
     const where = most
       ? `${ago(most.from, read)}, ${span(most.from, most.to, read, timeZone)} (${most.count} of ${times.length})`
@@ -75,7 +75,7 @@ const unitLine = (
   const times = lines.map(line => line.at).toSorted((a, b) => a - b)
   const last = times.at(-1)
   if (last === undefined) return t`${unit}: none`
-  const most = band(times)
+  const most = largestGroup(times, 0.5 * hour)
   const where = most ? span(most.from, most.to, read, timeZone) : ''
   return t`${unit}: ${strong(many(times.length, 'line'))} ${bars(times, axis)} ${where}, the last ${near(last, read, timeZone)}`
 }

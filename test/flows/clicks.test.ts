@@ -1,0 +1,146 @@
+import type { IncidentEvent } from '../../src/core/incident/incident.js'
+import { incidentStream, runStream } from '../../src/core/incident/incident.js'
+import type { RunEvent } from '../../src/core/runbook/run.js'
+import { decide, type DecideDeps } from '../../src/flows/decide.js'
+import { type FleetEvent, fleetStream, underRepair } from '../../src/flows/fleet.js'
+import type { ButtonValue } from '../../src/view/button.js'
+import { fakeHistory } from '../fakes/history.js'
+import { fakeJobs } from '../fakes/jobs.js'
+import { digest, opened, planned, runbook, t0 } from '../unit/runbook/runs.js'
+
+const verdict = {
+  cause: 'ipam-leak',
+  headline: 'Leaked addresses',
+  sure: 'high' as const,
+  says: [],
+  findings: [],
+  hypotheses: [],
+  outlook: undefined,
+  doNot: [],
+  next: [],
+  runbooks: ['leak-reconcile'],
+  escalateTo: undefined,
+}
+
+const diagnosed = (node: string): IncidentEvent[] => [
+  {
+    at: t0,
+    by: 'cnibot',
+    type: 'EvidenceCollected',
+    bundle: 'b',
+    counts: undefined,
+    reason: undefined,
+    verdict,
+  },
+  { at: t0, by: 'cnibot', type: 'Opened', why: `${node} is full` },
+]
+
+const world = async () => {
+  const clock = { time: t0 + 10_000, now: () => clock.time }
+  const history = fakeHistory(clock)
+  const jobs = fakeJobs(clock)
+  for (const node of ['node-07', 'node-08']) await history.append(incidentStream(node), 0, diagnosed(node))
+  const deps: DecideDeps = {
+    clusterName: 'prod-eu1',
+    history,
+    jobs,
+    clock,
+    runbooks: {
+      list: async () => [
+        { ...runbook(), name: 'leak-reconcile' },
+        { ...runbook(), name: 'cordon' },
+      ],
+    },
+    approvers: async () => ({ people: ['U1', 'U2'], named: '@sre-oncall', selfApproval: true }),
+    settings: { incidentWindowMs: 3 * 86_400_000, maxNodesUnderRepair: 1, escalateTo: '@platform' },
+  }
+  const click = (by: string, value: Partial<ButtonValue>, reason?: string) =>
+    decide(deps)({
+      by,
+      value: { action: 'reconcile', cluster: 'prod-eu1', incident: 'node-07.1', ...value },
+      reason,
+    })
+  const incident = async (node = 'node-07') =>
+    (await history.read<IncidentEvent>(incidentStream(node))).events
+  return { clock, history, jobs, click, incident }
+}
+
+test('two clicks at the same moment from two people: one run, and the second is told who was first', async () => {
+  const { click, incident, history, jobs } = await world()
+  const answers = await Promise.all([click('U1', {}), click('U2', {})])
+  const events = await incident()
+  expect(events.filter(e => e.type === 'RunOpened')).toHaveLength(1)
+  expect(answers.filter(a => a === '')).toHaveLength(1)
+  expect(answers.find(a => a !== '')).toMatch(/^<@U[12]> was first/)
+  expect(underRepair((await history.read<FleetEvent>(fleetStream)).events).size).toBe(1)
+  expect(jobs.waiting()).toContainEqual({ kind: 'step', run: 'node-07.1-r1', node: 'node-07', length: 0 })
+})
+
+test('B9: a second node is refused while one is under repair, and the answer names it', async () => {
+  const { click, incident } = await world()
+  await click('U1', {})
+  expect(await click('U2', { incident: 'node-08.1' })).toBe(
+    'Not now: node-07 is under repair, and at most 1 may be at a time.',
+  )
+  expect((await incident('node-08')).some(e => e.type === 'RunOpened')).toBe(false)
+})
+
+const waiting = async () => {
+  const all = await world()
+  await all.history.append<RunEvent>(runStream('node-07.1-r1'), 0, [opened(), planned(0, 'cordon')])
+  const runEvents = async () => (await all.history.read<RunEvent>(runStream('node-07.1-r1'))).events
+  const plan = { run: 'node-07.1-r1', index: 0, digest }
+  return { ...all, runEvents, plan }
+}
+
+test('two approvals at the same moment: one event, the other person is told who approved', async () => {
+  const { click, runEvents, plan } = await waiting()
+  const answers = await Promise.all([
+    click('U1', { action: 'approve', ...plan }),
+    click('U2', { action: 'approve', ...plan }),
+  ])
+  expect((await runEvents()).filter(e => e.type === 'StepApproved')).toHaveLength(1)
+  expect(answers.find(a => a !== '')).toMatch(/^<@U[12]> approved this .* before you/)
+})
+
+test('a click by somebody else is answered and changes nothing', async () => {
+  const { click, runEvents, plan } = await waiting()
+  expect(await click('U9', { action: 'approve', ...plan })).toContain('not on the approver list')
+  expect(await runEvents()).toHaveLength(2)
+})
+
+test('an expired plan is not approved: it is marked outdated and planned again', async () => {
+  const { click, clock, runEvents, jobs, plan } = await waiting()
+  clock.time = t0 + 3_600_000
+  expect(await click('U1', { action: 'approve', ...plan })).toBe('')
+  expect((await runEvents()).at(-1)).toMatchObject({
+    type: 'PlanOutdated',
+    why: expect.stringContaining('expired'),
+  })
+  expect(jobs.waiting()).toContainEqual({ kind: 'step', run: 'node-07.1-r1', node: 'node-07', length: 3 })
+})
+
+test('an outdated plan is refused with a sentence, and the newest stays', async () => {
+  const { click, runEvents, plan } = await waiting()
+  expect(await click('U1', { action: 'approve', ...plan, digest: 'b'.repeat(64) })).toContain('outdated')
+  expect(await runEvents()).toHaveLength(2)
+})
+
+test('a button of another cluster does nothing here', async () => {
+  const { click, incident } = await world()
+  expect(await click('U1', { cluster: 'other' })).toContain('belongs to cluster other')
+  expect(await incident()).toHaveLength(2)
+})
+
+test('P-A1: hold is an end of its own; P-P6: closing by hand needs a reason', async () => {
+  const { click, incident } = await world()
+  expect(await click('U1', { action: 'close' })).toContain('needs a reason')
+  expect(await click('U1', { action: 'hold' })).toBe('')
+  expect((await incident()).at(-1)).toMatchObject({ type: 'Held', by: 'U1' })
+  expect(await click('U1', { action: 'close' }, 'the node was replaced')).toBe('')
+})
+
+test('undo and retry are for a run that waits for a decision, and say so otherwise', async () => {
+  const { click, plan } = await waiting()
+  expect(await click('U1', { action: 'retry', ...plan })).toContain('Not now: the run is awaiting')
+})

@@ -92,7 +92,7 @@ pick_samples() {
     cri pods -q 2>/dev/null
     echo --
     for dir in $(networks 2>/dev/null); do
-      reading "$dir" find "$dir" -maxdepth 1 -type f -name '[0-9a-fA-F]*' ! -name '*[!0-9a-fA-F.:]*' -printf 'M\t%f\t%T@\n'
+      reading "$dir" find -H "$dir" -maxdepth 1 -type f -name '[0-9a-fA-F]*' ! -name '*[!0-9a-fA-F.:]*' -printf 'M\t%f\t%T@\n'
       read_contents "$dir"
     done
   } 2>/dev/null | awk -F '\t' -v want="$SAMPLES" '

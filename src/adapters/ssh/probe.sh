@@ -99,7 +99,7 @@ data_dirs() {
 networks() {
   for data in $(data_dirs); do
     [ -e "$R$data" ] || continue
-    reading "$R$data" find "$R$data" -mindepth 1 -maxdepth 1 -type d ! -name '*[!A-Za-z0-9._:-]*' -print || return 1
+    reading "$R$data" find -H "$R$data" -mindepth 1 -maxdepth 1 \( -type d -o -type l \) ! -name '*[!A-Za-z0-9._:-]*' -print || return 1
   done | sort
 }
 
@@ -110,7 +110,7 @@ stores() {
   result=0
   for dir in $list; do
     printf '@%s\000' "${dir#"$R"}"
-    reading "$dir" find "$dir" -mindepth 1 -maxdepth 1 \( -readable -printf r -o -printf - \) \
+    reading "$dir" find -H "$dir" -mindepth 1 -maxdepth 1 \( -readable -printf r -o -printf - \) \
       -printf '%y %i %s %T@ %f\000' || result=1
   done
   return $result
@@ -120,9 +120,9 @@ stores() {
 read_contents() {
   dir=$1
   as=limited
-  [ -r "$dir" ] && [ -x "$dir" ] && [ -z "$(find "$dir" -maxdepth 1 -type f ! -readable -print -quit 2>/dev/null)" ] || as=root
+  [ -r "$dir" ] && [ -x "$dir" ] && [ -z "$(find -H "$dir" -maxdepth 1 -type f ! -readable -print -quit 2>/dev/null)" ] || as=root
   {
-    $as find "$dir" -maxdepth 1 -type f -size -513c -name '[0-9a-fA-F]*' ! -name '*[!0-9a-fA-F.:]*' \
+    $as find -H "$dir" -maxdepth 1 -type f -size -513c -name '[0-9a-fA-F]*' ! -name '*[!0-9a-fA-F.:]*' \
       -exec grep -aHZ '' {} +
   } | tr '\000' '\t' | sed "s|^[^$TAB]*/||"
 }

@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
+
+/** The whole probe: its parts in order, as one text for a shell's standard input. */
+export const probeScript = (): string =>
+  ['probe.sh', 'probe-runtime.sh', 'probe-journal.sh']
+    .map(name => readFileSync(path(name), 'utf8'))
+    .join('\n')
+
+/** Where the script lies that an operator installs on each node. */
+export const removeOrphansPath = path('remove-orphans.sh')

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { plain, readJson } from './text.js'
+
+/** What must still be true of an approved file, so that the node moves it and no other. */
+export interface ApprovedFile {
+  ip: string
+  owner: string
+  content: string
+  inode: number
+  size: number
+}
+
+/**
+ * The approved list as the node's script reads it: address, inode, size, owner (`-` for an empty file), sha256 of the
+ * content, TAB between them, one file a line.
+ */
+export const encodeRemovalList = (entries: readonly ApprovedFile[]): string =>
+  entries
+    .map(({ ip, inode, size, owner, content }) =>
+      [
+        ip,
+        inode,
+        size,
+        owner === '' ? '-' : owner,
+        createHash('sha256').update(content, 'utf8').digest('hex'),
+      ].join('\t'),
+    )
+    .map(line => `${line}\n`)
+    .join('')
+
+export interface RemovalReport {
+  /** Moved by this try; for a restore: put back by this try. */
+  moved: string[]
+  skipped: { ip: string; why: string }[]
+  /** Moved, or put back, by an earlier try of the same operation. */
+  already: string[]
+  /** Milliseconds for which this try held the plugin's lock. */
+  underLockMs: number
+  /** Folder on the node that holds the files; '' where the report did not come to its end. */
+  quarantine: string
+  /** False when the last line is missing: what was moved is then not known, and running it again tells. */
+  complete: boolean
+  /** Sandboxes the runtime listed right before the lock, and which of its own records were read. */
+  sandboxes: number
+  records: string
+}
+
+const fileLine = z.object({
+  file: z.string(),
+  result: z.enum(['moved', 'skipped', 'already']),
+  why: z.string().optional(),
+})
+const lastLine = z.object({
+  done: z.literal(true),
+  underLockMs: z.number(),
+  quarantine: z.string(),
+  sandboxes: z.number().default(0),
+  records: z.string().default(''),
+})
+
+/** Reads the script's JSON lines; lines that are none of its own are ignored. */
+export const readRemovalReport = (stdout: string): RemovalReport => {
+  const report: RemovalReport = {
+    moved: [],
+    skipped: [],
+    already: [],
+    underLockMs: 0,
+    quarantine: '',
+    complete: false,
+    sandboxes: 0,
+    records: '',
+  }
+  for (const line of stdout.split('\n')) {
+    const json = readJson(line)
+    const file = fileLine.safeParse(json)
+    if (file.success) {
+      const { file: ip, result, why = '' } = file.data
+      if (result === 'skipped') report.skipped.push({ ip, why: plain(why) })
+      else report[result].push(ip)
+    }
+    const last = lastLine.safeParse(json)
+    if (!last.success) continue
+    const { underLockMs, quarantine, sandboxes, records } = last.data
+    Object.assign(report, { underLockMs, quarantine, sandboxes, records, complete: true })
+  }
+  return report
+}

@@ -35,13 +35,19 @@ export async function servePage(
     response.writeHead(200, { 'content-type': `${type}; charset=utf-8` }).end(text)
   } else if (path === '/page/stream') {
     const user = new URL(request.url ?? '/', 'http://local').searchParams.get('user') ?? ''
-    stream(request, response, parts, parts.workspace.userNamed(user).id)
+    stream(request, response, parts, viewer(parts, user))
   } else if (path.startsWith('/page/') && request.method === 'POST') {
     await act(request, response, path.slice('/page/'.length), people, parts)
   } else if (path.startsWith('/files/')) {
     download(response, parts, path.split('/')[2] ?? '')
   } else return false
   return true
+}
+
+/** Without a name, or with one of another workspace: the first person. */
+function viewer(parts: Parts, name: string): string {
+  const people = parts.workspace.users.filter(user => !user.is_bot)
+  return (people.find(user => user.name === name) ?? people[0])?.id ?? ''
 }
 
 function stream(request: IncomingMessage, response: ServerResponse, parts: Parts, user: string): void {
@@ -95,10 +101,10 @@ function eventsFor(parts: Parts, user: string, change: Change): Fields[] {
       return change.user === user ? [{ kind: 'view', view: parts.views.top(user) ?? null }] : []
     case 'home':
       return change.user === user ? [{ kind: 'home', home: parts.views.home(user) ?? null }] : []
-    case 'failure':
-      return change.failure.user === user ? [{ kind: 'failure', failure: change.failure }] : []
     case 'connections':
       return [{ kind: 'connections', connections: parts.socket.size }]
+    case 'failure':
+      return []
     case 'channel':
     case 'file':
       return [snapshot(parts, user)]

@@ -33,7 +33,8 @@ export const limits = {
   tableRows: 100,
   tableCells: 20,
   cell: 300,
-  text: 3_000,
+  // An edit takes 4,000 bytes of text at most.
+  text: 1_000,
   message: 9_900,
 } as const
 

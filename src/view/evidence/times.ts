@@ -1,20 +1,22 @@
 import type { Answer, Bundle, Journal, JournalLine } from '../../core/evidence/bundle.js'
 import { isKnown, valueIn } from '../../core/evidence/bundle.js'
 import { isDelFailure } from '../../core/evidence/parse/journal.js'
+import { bars, clusters, orphanTimes } from '../../core/ipam/ages.js'
 import type { Gap } from '../../core/ipam/gap.js'
 import { code, joined, many, oneLine, strong, type Text, t } from '../text.js'
 import { ago, near, span } from '../time.js'
 import { type Row, row, rowOf } from './row.js'
-import { binned, largestGroup, sparkline } from './spark.js'
+import { largest, sparkline } from './spark.js'
 
 const bins = 24
 const hour = 3_600_000
+/** Bursts closer together than this are one band to a reader. */
+const burstGap = hour / 2
 
-const orphanTimes = (gap: Answer<Gap>): number[] =>
-  (valueIn(gap)?.standings ?? [])
-    .filter(standing => standing.standing === 'orphaned')
-    .map(standing => standing.allocation.mtime)
-    .toSorted((a, b) => a - b)
+const timesOf = (gap: Answer<Gap>): number[] => {
+  const value = valueIn(gap)
+  return value ? orphanTimes(value) : []
+}
 
 interface Axis {
   from: number
@@ -23,27 +25,27 @@ interface Axis {
 
 /** Orphans, restarts and DEL failures stand on one axis, so that the eye can lay them over each other. */
 const axisOf = (bundle: Bundle, gap: Answer<Gap>): Axis => {
-  const oldest = orphanTimes(gap)[0] ?? valueIn(bundle.journal)?.since ?? bundle.collectedAt - 24 * hour
+  const oldest = timesOf(gap)[0] ?? valueIn(bundle.journal)?.since ?? bundle.collectedAt - 24 * hour
   const to = bundle.collectedAt
   return { from: oldest - Math.max(hour, (to - oldest) * 0.05), to }
 }
 
-const bars = (times: readonly number[], { from, to }: Axis): Text =>
-  t`${code(sparkline(binned(times, from, to, bins)))}`
+const barsOn = (times: readonly number[], { from, to }: Axis): Text =>
+  t`${code(sparkline(bars(times, from, to, bins)))}`
 
 /** P-E9: when the orphans were made. */
 export const orphanAgeRow = (bundle: Bundle, gap: Answer<Gap>, timeZone: string): Row =>
   rowOf('When the orphans were made', gap, () => {
-    const times = orphanTimes(gap)
+    const times = timesOf(gap)
     if (times.length === 0) return [t`no orphans`]
     const axis = axisOf(bundle, gap)
-    const most = largestGroup(times, 0.5 * hour)
+    const most = largest(clusters(times, burstGap))
     const read = bundle.collectedAt
     const where = most
       ? `${ago(most.from, read)}, ${span(most.from, most.to, read, timeZone)} (${most.count} of ${times.length})`
       : ''
     return [
-      t`${bars(times, axis)} ${strong(where)}; the axis runs from ${near(axis.from, read, timeZone)} to the reading`,
+      t`${barsOn(times, axis)} ${strong(where)}; the axis runs from ${near(axis.from, read, timeZone)} to the reading`,
     ]
   })
 
@@ -75,9 +77,9 @@ const unitLine = (
   const times = lines.map(line => line.at).toSorted((a, b) => a - b)
   const last = times.at(-1)
   if (last === undefined) return t`${unit}: none`
-  const most = largestGroup(times, 0.5 * hour)
+  const most = largest(clusters(times, burstGap))
   const where = most ? span(most.from, most.to, read, timeZone) : ''
-  return t`${unit}: ${strong(many(times.length, 'line'))} ${bars(times, axis)} ${where}, the last ${near(last, read, timeZone)}`
+  return t`${unit}: ${strong(many(times.length, 'line'))} ${barsOn(times, axis)} ${where}, the last ${near(last, read, timeZone)}`
 }
 
 const reach = (journal: Journal, orphans: readonly number[], read: number, timeZone: string): Text => {
@@ -112,7 +114,7 @@ export const delRow = (bundle: Bundle, gap: Answer<Gap>, timeZone: string): Row 
       failures.length === 0
         ? t`${strong('none')} in ${journal.units.map(oneLine).join(', ')}`
         : joined(units, ' · '),
-      t`${reach(journal, orphanTimes(gap), bundle.collectedAt, timeZone)}${dropped}`,
+      t`${reach(journal, timesOf(gap), bundle.collectedAt, timeZone)}${dropped}`,
     ]
   })
 

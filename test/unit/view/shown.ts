@@ -25,5 +25,7 @@ export const buttonsOf = (message: Message): string[] =>
     .filter(block => block.type === 'actions')
     .flatMap(block => (Array.isArray(block.elements) ? block.elements : []))
     .flatMap(element =>
-      isRecord(element) && isRecord(element.text) ? [`${element.action_id}: ${element.text.text}`] : [],
+      isRecord(element) && isRecord(element.text)
+        ? [`${String(element.action_id)}: ${String(element.text.text)}`]
+        : [],
     )

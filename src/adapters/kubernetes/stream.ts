@@ -11,8 +11,11 @@ export class Interrupted extends Error {
   override name = 'Interrupted'
   constructor(
     message: string,
-    /** The history since our resourceVersion is gone: only a new list helps. */
-    readonly expired: boolean,
+    /**
+     * `expired`: the history since our resourceVersion is gone, only a new list helps. `suspect`: it may be the
+     * resourceVersion's fault. `refused`: the server would not even begin.
+     */
+    readonly why: 'expired' | 'suspect' | 'refused',
     /** The server's own wish. */
     readonly retryAfterMs?: number,
   ) {
@@ -27,7 +30,7 @@ export const insist = async (response: Response, what: string): Promise<void> =>
   const wait = Number(response.headers.get('retry-after') ?? Number.NaN)
   throw new Interrupted(
     `${what}: the API server answered ${status}${said === '' ? '' : `: ${said}`}`,
-    status === 410,
+    status === 410 ? 'expired' : 'refused',
     ...(Number.isFinite(wait) ? [wait * 1_000] : []),
   )
 }
@@ -51,7 +54,7 @@ const parseFrame = <O>(line: string): Frame<O> => {
   try {
     return JSON.parse(line) as Frame<O>
   } catch {
-    throw new Interrupted('the stream holds a line that is no JSON', false)
+    throw new Interrupted('the stream holds a line that is no JSON', 'suspect')
   }
 }
 
@@ -59,5 +62,5 @@ const parseFrame = <O>(line: string): Frame<O> => {
 export const interruptionOf = (status: { code?: number; reason?: string; message?: string }): Interrupted =>
   new Interrupted(
     `the watch was ended with ${status.code ?? 'an error'} ${status.reason ?? ''}`.trimEnd(),
-    status.code === 410 || status.reason === 'Expired' || status.reason === 'Gone',
+    status.code === 410 || status.reason === 'Expired' || status.reason === 'Gone' ? 'expired' : 'suspect',
   )

@@ -113,7 +113,7 @@ class ListWatch<O extends Identified, T> {
       }
     })
     // A server that ends each watch at once would be asked without pause.
-    if (Date.now() - began < 1_000) throw new Interrupted('the watch ended as soon as it began', false)
+    if (Date.now() - began < 1_000) throw new Interrupted('the watch ended as soon as it began', 'suspect')
     this.#inARow = 0
     if (Date.now() - this.#listedAt > this.#timings.relistAfterMs) this.#version = undefined
   }
@@ -178,7 +178,10 @@ class ListWatch<O extends Identified, T> {
     const abort = new AbortController()
     this.#abort = abort
     if (this.#stopped) abort.abort()
-    const timer = setTimeout(() => abort.abort(new Interrupted(`no sign of life for ${ms} ms`, false)), ms)
+    const timer = setTimeout(
+      () => abort.abort(new Interrupted(`no sign of life for ${ms} ms`, 'suspect')),
+      ms,
+    )
     try {
       return await act(abort.signal, () => timer.refresh())
     } finally {
@@ -194,8 +197,9 @@ class ListWatch<O extends Identified, T> {
     this.interruptions += 1
     this.#inARow += 1
     const interruption = error instanceof Interrupted ? error : undefined
-    // Three failures at one resourceVersion: whatever is wrong with it, a list begins anew.
-    if (interruption?.expired || this.#inARow % 3 === 0) this.#version = undefined
+    // Three failures without a frame between them: whatever is wrong with the resourceVersion, a list begins anew.
+    const suspect = interruption?.why === 'suspect' && this.#inARow >= 3
+    if (interruption?.why === 'expired' || suspect) this.#version = undefined
     const doubled = Math.min(longestBackoffMs, firstBackoffMs * 2 ** Math.min(this.#inARow - 1, 20))
     const wait = Math.max(interruption?.retryAfterMs ?? 0, doubled * (0.5 + Math.random() / 2))
     log.warn(

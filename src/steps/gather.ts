@@ -20,10 +20,13 @@ export interface GatherDeps {
   settings: { peers: number; probeTimeoutMs: number; probeMaxBytes: number }
 }
 
-/** `light` asks a node only for what the gap needs; `full` adds journal, restarts, leftovers and the peers. */
-export type How = 'light' | 'full'
+/**
+ * `count` asks only for what the gap needs, `light` also what the API says of rollouts, `full` adds events, journal,
+ * leftovers and the peers.
+ */
+export type How = 'count' | 'light' | 'full'
 
-const probe = (how: How): NodeCommand => ({ script: 'probe', args: how === 'light' ? ['--light'] : [] })
+const probe = (how: How): NodeCommand => ({ script: 'probe', args: how === 'full' ? [] : ['--light'] })
 
 const reasonFor = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
@@ -95,18 +98,11 @@ export const pickPeers = (nodes: NodeFacts[], self: NodeFacts, count: number): N
 }
 
 const countPeer = async (deps: GatherDeps, peer: NodeFacts): Promise<PeerCount> => {
-  const pods = await asked(deps.clock, `Pods of ${peer.name}`, () => deps.cluster.podsOnNode(peer.name))
-  const { answers } = await askNode(deps, peer, peer.name, 'light')
-  const gap = measure({ ...answers, pods })
+  const gap = measure(await gather(deps, peer.name, 'count'))
   if (!isKnown(gap)) return { node: peer.name, counts: gap }
   const { taken, orphaned, young, usable, sandboxes } = gap.value
-  return {
-    node: peer.name,
-    counts: known(
-      { allocations: taken, sandboxes: sandboxes.total, orphans: orphaned, young, usable },
-      gap.at,
-    ),
-  }
+  const counts = { allocations: taken, sandboxes: sandboxes.total, orphans: orphaned, young, usable }
+  return { node: peer.name, counts: known(counts, gap.at) }
 }
 
 /** Everything one look at a node can tell: API and node at the same time, peers beside it. Never throws for a silent node. */
@@ -126,12 +122,11 @@ export const gather = async (
   })
   const self = isKnown(facts) ? facts.value : undefined
   const full = how === 'full'
+  const notAsked = unknown('not asked for in a short look', collectedAt)
   const [pods, events, rollouts, look, nodes] = await Promise.all([
     asked(clock, `Pods of ${name}`, () => cluster.podsOnNode(name)),
-    full
-      ? asked(clock, 'sandbox events', () => cluster.sandboxEvents({ node: name }))
-      : unknown('not asked for in a short look', collectedAt),
-    asked(clock, 'DaemonSets', () => cluster.rollouts(name)),
+    full ? asked(clock, 'sandbox events', () => cluster.sandboxEvents({ node: name })) : notAsked,
+    how === 'count' ? notAsked : asked(clock, 'DaemonSets', () => cluster.rollouts(name)),
     askNode(deps, self, name, how, signal),
     full && self ? asked(clock, 'nodes', () => cluster.nodes()) : undefined,
   ])

@@ -17,3 +17,6 @@ export const systemClock: Clock = { now: () => Date.now() }
 export const fileClock = (path: string): Clock => ({
   now: () => fileTime(JSON.parse(readFileSync(path, 'utf8')) as TimeBase, Date.now()),
 })
+
+export const clockFrom = (file: string | undefined): Clock =>
+  file === undefined ? systemClock : fileClock(file)

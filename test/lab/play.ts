@@ -1,0 +1,79 @@
+import { buttonsOf, press, saying, textOf, thread } from './driver.js'
+import type { Message } from './slack/index.js'
+import { brokenNode, loadTest, scenes, startWorkloads, type Teller } from './story.js'
+import type { World } from './world.js'
+
+/** Everything up to the fourth ticket: the node is full, the thread shows why. Bot and worker run from here on. */
+export const tellStory = async (world: World, teller: Teller): Promise<void> => {
+  await loadTest(world, teller)
+  await startWorkloads(world, teller)
+  await Promise.all([world.start('bot'), world.start('worker')])
+  teller.say('bot and worker are running')
+  for (const scene of scenes) {
+    world.clock.jumpTo(scene.at)
+    teller.say(scene.says)
+    await scene.play(world)
+    await saying(world, scene.shows)
+  }
+}
+
+/** Whether the run waits for nobody any more: the head says what became of it. */
+const over = (messages: Message[]): Message | undefined =>
+  messages.find(m => /being watched|is resolved|needs a person/.test(textOf(m)))
+
+/** The approver reads every plan and approves it, until the run has ended; then the next day comes. */
+export const repairByClicks = async (world: World, { say }: Teller): Promise<void> => {
+  const done = new Set<string>()
+  await press(world, 'approver', 'reconcile')
+  say('approver clicks: reconcile in place')
+  for (let clicks = 0; clicks < 12; clicks++) {
+    const next = await world.slack.waitFor(
+      () => {
+        const messages = thread(world)
+        const waiting = messages.find(
+          m => !done.has(m.ts) && buttonsOf(m).some(b => /^cnibot:(approve|tick)$/.test(String(b.action_id))),
+        )
+        const paused = messages.find(m => buttonsOf(m).some(b => b.action_id === 'cnibot:retry'))
+        return paused ?? waiting ?? over(messages)
+      },
+      90_000,
+      'the next plan, or the end of the run',
+    )
+    const actions = buttonsOf(next).map(b => String(b.action_id).replace('cnibot:', ''))
+    if (actions.includes('retry')) throw new Error(`the run stopped: ${textOf(next)}`)
+    const action = actions.find(a => a === 'approve' || a === 'tick')
+    if (!action || done.has(next.ts)) return
+    done.add(next.ts)
+    say(`approver reads and clicks ${action}: ${textOf(next).split('\n')[0]}`)
+    await world.slack.press({
+      user: 'approver',
+      channel: world.channel,
+      ts: next.ts,
+      actionId: `cnibot:${action}`,
+    })
+  }
+  throw new Error('twelve approvals and no end')
+}
+
+export interface Outcome {
+  before: number
+  after: number
+  removed: number
+  liveTouched: number
+  rollout: string
+  recounted: boolean
+}
+
+/** Addresses of sandboxes that live, straight from the node's store and the runtime's memory; nothing the bot said. */
+export const liveAddresses = (world: World): Map<string, string> => {
+  const live = new Map<string, string>()
+  for (const sandbox of world.nodes.node(brokenNode).sandboxes())
+    if (sandbox.network && !sandbox.released) live.set(sandbox.network.address, sandbox.id)
+  return live
+}
+
+export const nextDay = async (world: World, { say }: Teller): Promise<void> => {
+  world.clock.advance(24 * 3_600_000 + 60_000)
+  say('a day passes')
+  await saying(world, /Counted again/)
+}

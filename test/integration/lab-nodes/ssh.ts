@@ -67,7 +67,10 @@ export const startTestLab = async (
   const dir = mkdtempSync(join(tmpdir(), 'cnibot-nodes-'))
   const clock = new LabClock(join(dir, 'clock'), storyTime)
   const podCidr = (name: string) => `10.244.${Number(name.replace(/\D/g, ''))}.0/24`
-  const nodes = await startNodes({ dir, clock, names, podCidr, ...options })
+  const nodes = await startNodes({ dir, clock, names, podCidr, ...options }).catch((error: unknown) => {
+    rmSync(dir, { recursive: true, force: true })
+    throw error
+  })
   const clients = new Map<string, Promise<ssh2.Client>>()
   const output = async (name: string, command: string): Promise<Output> => {
     const client = clients.get(name) ?? connect(nodes, nodes.node(name))

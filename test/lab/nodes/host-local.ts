@@ -6,8 +6,8 @@ import { join } from 'node:path'
 const folders = ['/usr/lib/cni', '/opt/cni/bin', '/usr/libexec/cni']
 
 /** The folder that holds `host-local`; throws with the package to install. */
-export const pluginFolder = (): string => {
-  for (const folder of folders) {
+export const pluginFolder = (candidates = folders): string => {
+  for (const folder of candidates) {
     try {
       accessSync(join(folder, 'host-local'), constants.X_OK)
       return folder
@@ -16,7 +16,7 @@ export const pluginFolder = (): string => {
     }
   }
   throw new Error(
-    `The lab hands out addresses with the real host-local plugin, which is in none of ${folders.join(', ')}. Install it: apt-get install containernetworking-plugins`,
+    `The lab hands out addresses with the real host-local plugin, which is in none of ${candidates.join(', ')}. Install it: apt-get install containernetworking-plugins`,
   )
 }
 

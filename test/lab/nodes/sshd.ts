@@ -98,6 +98,7 @@ export const startSshd = async (options: SshServerOptions, attempt = 1): Promise
   const log = openSync(join(options.dir, 'sshd.log'), 'a')
   const child = spawn(sshdProgram, ['-D', '-e', '-f', config], { stdio: ['ignore', log, log] })
   closeSync(log)
+  endWithProcess(child)
   const deadline = Date.now() + 10_000
   while (child.exitCode === null && child.signalCode === null && Date.now() < deadline) {
     if (await answers(port)) return { port, close: () => stop(child) }
@@ -107,6 +108,20 @@ export const startSshd = async (options: SshServerOptions, attempt = 1): Promise
   if (attempt < 4) return startSshd(options, attempt + 1)
   const said = readFileSync(join(options.dir, 'sshd.log'), 'utf8').trim().split('\n').at(-1)
   throw new Error(`sshd did not start with ${config}: ${said ?? 'it said nothing'}`)
+}
+
+/** A lab that ends without `close`, by an error, still takes its servers with it. */
+const servers = new Set<ChildProcess>()
+const endWithProcess = (child: ChildProcess): void => {
+  if (servers.size === 0) process.once('exit', endAll)
+  servers.add(child)
+  child.once('exit', () => {
+    servers.delete(child)
+    if (servers.size === 0) process.off('exit', endAll)
+  })
+}
+const endAll = (): void => {
+  for (const child of servers) child.kill('SIGTERM')
 }
 
 /** Parent process of each process, read from /proc. */

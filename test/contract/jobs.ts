@@ -31,7 +31,8 @@ export const jobsContract = (open: () => Promise<JobsUnderTest>): void => {
     await enqueueAll(jobs)
     const done = await queue.drain()
     const order = (job: Job) => JSON.stringify(job)
-    expect(done.map(order).sort()).toEqual(jobs.map(order).sort())
+    expect(new Set(done.map(order))).toEqual(new Set(jobs.map(order)))
+    expect(done).toHaveLength(jobs.length)
   })
 
   it('takes the same unfinished work once', async () => {
@@ -56,7 +57,8 @@ export const jobsContract = (open: () => Promise<JobsUnderTest>): void => {
         { kind: 'publish', node: 'node-08', length },
       ])
     }
-    expect((await queue.drain()).map(job => 'node' in job && job.node).sort()).toEqual(['node-07', 'node-08'])
+    const nodes = (await queue.drain()).map(job => ('node' in job ? job.node : '?'))
+    expect(nodes.sort((a, b) => a.localeCompare(b))).toEqual(['node-07', 'node-08'])
   })
 
   it('holds a re-count until it is due by the given clock, which may jump (P-V7)', async () => {

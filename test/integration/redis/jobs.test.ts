@@ -213,7 +213,7 @@ const takeAndHang = (url: string): { child: ChildProcess; took: Promise<unknown>
     const { Worker } = require(${JSON.stringify(bullmq)})
     const connection = { url: ${JSON.stringify(url)}, maxRetriesPerRequest: null }
     const hang = async () => { console.log('took'); await new Promise(() => {}) }
-    new Worker('worker', hang, { connection, prefix: 'cnibot:{${cluster}}', lockDuration: 1000 })
+    new Worker('worker', hang, { connection, prefix: 'cnibot:{${cluster}}', lockDuration: 1000, stalledInterval: 200 })
     setInterval(() => {}, 1000)`
   const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] })
   return { child, took: once(child.stdout, 'data') }

@@ -22,6 +22,7 @@ export const findingNames = [
   'not-cni',
   'node-not-ready',
   'node-unreachable',
+  'not-measured',
   'nothing-found',
 ] as const
 export type FindingName = (typeof findingNames)[number]

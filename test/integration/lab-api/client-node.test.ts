@@ -9,7 +9,7 @@ import {
 } from '@kubernetes/client-node'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { type LabApi, startApiServer } from '../../lab/api/index.js'
-import { type Node, type Pod } from '../../lab/api/shapes.js'
+import type { Node, Pod } from '../../lab/api/shapes.js'
 import { fixedClock, node, pod, workload } from './tiny-cluster.js'
 
 let api: LabApi

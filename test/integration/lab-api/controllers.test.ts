@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { targetNode } from '../../lab/api/controllers/daemonsets.js'
+import { isActive } from '../../lab/api/controllers/world.js'
 import { deleteObject } from '../../lab/api/index.js'
 import { type Node, type Pod, type Workload, hasCondition } from '../../lab/api/shapes.js'
 import { node, pod, startTinyCluster, type TinyCluster, until, workload } from './tiny-cluster.js'
@@ -126,7 +127,16 @@ describe('workloads', () => {
         status.availableReplicas === 4
       )
     }
+    const counts: { active: number; ready: number }[] = []
+    const stop = lab.store.onChange(() => {
+      const active = pods(lab).filter(isActive)
+      counts.push({ active: active.length, ready: active.filter(each => hasCondition(each, 'Ready')).length })
+    })
     await until(lab.store, done, 'the rollout')
+    stop()
+    // 25 % of four: one more at most, one less at least.
+    expect(Math.max(...counts.map(each => each.active))).toBe(5)
+    expect(Math.min(...counts.map(each => each.ready))).toBeGreaterThanOrEqual(3)
     const sets = lab.store.list('replicasets') as Workload[]
     expect(sets.map(set => set.spec.replicas).toSorted(ascending)).toEqual([0, 4])
   })

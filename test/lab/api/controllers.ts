@@ -40,48 +40,67 @@ export const startControllers = (options: {
   store: LabStore
   clock: ReadClock
   random?: () => number
-}): Controllers => {
-  const world = new World(options.store, options.clock, options.random ?? Math.random)
-  let waiting: NodeJS.Immediate | undefined
-  let removed: KubeObject[] = []
-  let idle: (() => void)[] = []
-  const attempt = (reconcile: (world: World) => void) => {
+}): Controllers =>
+  new ControllerManager(new World(options.store, options.clock, options.random ?? Math.random))
+
+class ControllerManager implements Controllers {
+  readonly #world: World
+  readonly #stopListening: () => void
+  #waiting: NodeJS.Immediate | undefined
+  #removed: KubeObject[] = []
+  #idle: (() => void)[] = []
+  #stopped = false
+
+  constructor(world: World) {
+    this.#world = world
+    this.#stopListening = world.store.onChange((type, resource, object) => {
+      if (resource === 'events' || resource === 'leases') return
+      if (type === 'DELETED' && owners.has(resource)) this.#removed.push(object)
+      this.#wake()
+    })
+    this.#wake()
+  }
+
+  stop(): void {
+    this.#stopped = true
+    this.#stopListening()
+    if (this.#waiting !== undefined) clearImmediate(this.#waiting)
+    this.#tellIdle()
+  }
+
+  settled(): Promise<void> {
+    return new Promise(resolve => {
+      this.#idle.push(resolve)
+      if (this.#stopped) this.#tellIdle()
+      else this.#wake()
+    })
+  }
+
+  #wake(): void {
+    this.#waiting ??= setImmediate(() => this.#pass())
+  }
+
+  #pass(): void {
+    this.#waiting = undefined
+    const removed = this.#removed
+    this.#removed = []
+    for (const object of removed) this.#attempt(world => collectGarbage(world, object))
+    for (const reconcile of passes) this.#attempt(reconcile)
+    if (this.#waiting === undefined) this.#tellIdle()
+  }
+
+  #attempt(reconcile: (world: World) => void): void {
     try {
-      reconcile(world)
+      reconcile(this.#world)
     } catch (error) {
       // Somebody else wrote in the middle of the pass: look again, as every controller does.
-      if (error instanceof ApiError && [404, 409].includes(error.status.code)) wake()
+      if (error instanceof ApiError && [404, 409].includes(error.status.code)) this.#wake()
       else throw error
     }
   }
-  const pass = () => {
-    waiting = undefined
-    const gone = removed
-    removed = []
-    for (const object of gone) collectGarbage(world, object)
-    for (const reconcile of passes) attempt(reconcile)
-    if (waiting !== undefined) return
-    for (const tell of idle) tell()
-    idle = []
-  }
-  const wake = () => {
-    waiting ??= setImmediate(pass)
-  }
-  const stopListening = options.store.onChange((type, resource, object) => {
-    if (resource === 'events' || resource === 'leases') return
-    if (type === 'DELETED' && owners.has(resource)) removed.push(object)
-    wake()
-  })
-  wake()
-  return {
-    stop: () => {
-      stopListening()
-      if (waiting !== undefined) clearImmediate(waiting)
-    },
-    settled: () =>
-      new Promise(resolve => {
-        idle.push(resolve)
-        wake()
-      }),
+
+  #tellIdle(): void {
+    for (const tell of this.#idle) tell()
+    this.#idle = []
   }
 }

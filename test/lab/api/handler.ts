@@ -38,6 +38,9 @@ type Answer = { code: number; body: object | string } | 'sent'
 
 const reviews = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
 
+/** Requests remembered at most, for labs that run for days. */
+const auditLength = 20_000
+
 /** Answers HTTP requests from the store. */
 export class Handler {
   readonly audit: AuditEntry[] = []
@@ -80,6 +83,7 @@ export class Handler {
     const request = parseRequest(method, url, message.headers, user)
     const { verb, type, subresource, namespace, name } = request
     this.audit.push({ verb, resource: type.resource, subresource, namespace, name, user })
+    if (this.audit.length > auditLength) this.audit.splice(0, auditLength / 2)
     if (this.#parts.faults.strike(request, response)) return 'sent'
     authorize(this.#parts.allow, request)
     if (subresource !== undefined && !type.subresources.includes(subresource)) throw unknownPath()

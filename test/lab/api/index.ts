@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { createServer } from 'node:https'
+import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { stringify } from 'yaml'
 import type { Allow } from './access.js'
@@ -59,11 +59,7 @@ export const startApiServer = async (options: {
   const server = createServer({ key, cert: certificate, keepAliveTimeout: 60_000 }, (request, response) => {
     void handler.handle(request, response)
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(options.port ?? 0, '127.0.0.1', resolve)
-  })
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const url = await listen(server, options.port ?? 0)
   return {
     url,
     certificate,
@@ -82,6 +78,14 @@ export const startApiServer = async (options: {
       await closed
     },
   }
+}
+
+const listen = async (server: Server, port: number): Promise<string> => {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', resolve)
+  })
+  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
 const newToken = (): string => randomBytes(24).toString('base64url')

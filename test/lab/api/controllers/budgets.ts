@@ -1,6 +1,7 @@
 import { selects } from '../selectors.js'
 import {
   type Budget,
+  type Condition,
   controllerOf,
   hasCondition,
   isFinished,
@@ -27,22 +28,11 @@ const reconcile = (world: World, budget: Budget): void => {
       return pod !== undefined && pod.metadata.deletionTimestamp === undefined
     }),
   )
-  const healthy = pods.filter(
-    pod =>
-      hasCondition(pod, 'Ready') &&
-      pod.metadata.deletionTimestamp === undefined &&
-      !(pod.metadata.name in disrupted),
-  ).length
+  const healthy = pods.filter(pod => isHealthy(pod) && !(pod.metadata.name in disrupted)).length
   const byScale = spec.maxUnavailable !== undefined || typeof spec.minAvailable === 'string'
   const expected = byScale ? expectedScale(world, pods) : pods.length
-  const desired =
-    spec.maxUnavailable === undefined
-      ? scaled(spec.minAvailable ?? 0, expected, 'up')
-      : Math.max(0, expected - scaled(spec.maxUnavailable, expected, 'up'))
+  const desired = desiredHealthy(spec, expected)
   const allowed = expected <= 0 ? 0 : Math.max(0, healthy - desired)
-  const enough = allowed > 0
-  const known = budget.status.conditions?.find(each => each.type === 'DisruptionAllowed')
-  const status = enough ? 'True' : 'False'
   world.setStatus('poddisruptionbudgets', budget, {
     observedGeneration: metadata.generation,
     ...(Object.keys(disrupted).length === 0 ? {} : { disruptedPods: disrupted }),
@@ -50,18 +40,30 @@ const reconcile = (world: World, budget: Budget): void => {
     currentHealthy: healthy,
     desiredHealthy: desired,
     expectedPods: expected,
-    conditions: [
-      {
-        type: 'DisruptionAllowed',
-        status,
-        observedGeneration: metadata.generation,
-        lastTransitionTime:
-          known?.status === status ? known.lastTransitionTime : timestamp(world.clock.now()),
-        reason: enough ? 'SufficientPods' : 'InsufficientPods',
-        message: '',
-      },
-    ],
+    conditions: [allowedCondition(world, budget, allowed > 0)],
   })
+}
+
+const isHealthy = (pod: Pod): boolean =>
+  hasCondition(pod, 'Ready') && pod.metadata.deletionTimestamp === undefined
+
+const desiredHealthy = (spec: Budget['spec'], expected: number): number =>
+  spec.maxUnavailable === undefined
+    ? scaled(spec.minAvailable ?? 0, expected, 'up')
+    : Math.max(0, expected - scaled(spec.maxUnavailable, expected, 'up'))
+
+const allowedCondition = (world: World, budget: Budget, enough: boolean): Condition => {
+  const status = enough ? 'True' : 'False'
+  const known = budget.status.conditions?.find(each => each.type === 'DisruptionAllowed')
+  const kept = known?.status === status ? known.lastTransitionTime : undefined
+  return {
+    type: 'DisruptionAllowed',
+    status,
+    observedGeneration: budget.metadata.generation ?? 0,
+    lastTransitionTime: kept ?? timestamp(world.clock.now()),
+    reason: enough ? 'SufficientPods' : 'InsufficientPods',
+    message: '',
+  }
 }
 
 /** The replicas that the Pods' controllers are set to. */

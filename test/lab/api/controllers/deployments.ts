@@ -35,19 +35,18 @@ const statusNumber = (object: KubeObject, name: string): number => Number(object
 const sum = (sets: Workload[], of: (set: Workload) => number): number =>
   sets.reduce((total, set) => total + of(set), 0)
 
+const revisionKey = 'deployment.kubernetes.io/revision'
+
+const surgeOf = (deployment: Workload): number =>
+  scaled(deployment.spec.strategy?.rollingUpdate?.maxSurge, deployment.spec.replicas ?? 1, 'up')
+
+/** The ReplicaSet of the newest template: at full size when there is no other, else at zero, to be rolled up. */
 const createSet = (world: World, deployment: Workload, hash: string, others: Workload[]): void => {
   const wanted = deployment.spec.replicas ?? 1
-  const alone = sum(others, replicasOf) === 0
-  const revision = String(
-    1 +
-      Math.max(
-        0,
-        ...others.map(set => Number(set.metadata.annotations?.['deployment.kubernetes.io/revision'] ?? 0)),
-      ),
-  )
+  const replicas = sum(others, replicasOf) === 0 ? wanted : 0
+  const newest = Math.max(0, ...others.map(set => Number(set.metadata.annotations?.[revisionKey] ?? 0)))
   const labels = { ...deployment.spec.template.metadata?.labels, 'pod-template-hash': hash }
   const { template, selector } = deployment.spec
-  const replicas = alone ? wanted : 0
   const set = world.store.create('replicasets', {
     apiVersion: 'apps/v1',
     kind: 'ReplicaSet',
@@ -57,10 +56,8 @@ const createSet = (world: World, deployment: Workload, hash: string, others: Wor
       labels,
       annotations: {
         'deployment.kubernetes.io/desired-replicas': String(wanted),
-        'deployment.kubernetes.io/max-replicas': String(
-          wanted + scaled(deployment.spec.strategy?.rollingUpdate?.maxSurge, wanted, 'up'),
-        ),
-        'deployment.kubernetes.io/revision': revision,
+        'deployment.kubernetes.io/max-replicas': String(wanted + surgeOf(deployment)),
+        [revisionKey]: String(newest + 1),
       },
       ownerReferences: [ownerReference(deployment)],
     },
@@ -71,13 +68,8 @@ const createSet = (world: World, deployment: Workload, hash: string, others: Wor
     },
   })
   if (replicas > 0) recordScale(world, deployment, set.metadata.name, 0, replicas)
-  world.store.update('deployments', {
-    ...deployment,
-    metadata: {
-      ...deployment.metadata,
-      annotations: { ...deployment.metadata.annotations, 'deployment.kubernetes.io/revision': revision },
-    },
-  })
+  const annotations = { ...deployment.metadata.annotations, [revisionKey]: String(newest + 1) }
+  world.store.update('deployments', { ...deployment, metadata: { ...deployment.metadata, annotations } })
 }
 
 const recordScale = (world: World, deployment: KubeObject, name: string, from: number, to: number): void => {
@@ -102,25 +94,28 @@ const roll = (world: World, deployment: Workload, current: Workload, old: Worklo
     for (const set of left) scale(world, deployment, set, 0)
     return
   }
-  const update = deployment.spec.strategy?.rollingUpdate
-  const surge = scaled(update?.maxSurge, wanted, 'up')
-  const missing = scaled(update?.maxUnavailable, wanted, 'down')
   const total = sum([current, ...old], replicasOf)
-  const room = wanted + surge - total
-  const grown = Math.min(wanted, replicasOf(current) + Math.max(0, room))
-  scale(world, deployment, current, grown)
-  const available = sum([current, ...old], set => statusNumber(set, 'availableReplicas'))
-  const notYet = replicasOf(current) - statusNumber(current, 'availableReplicas')
-  // Old Pods that are not available may always go; available ones only above the minimum.
-  let spare = Math.max(0, total - (wanted - missing) - notYet)
+  const grown = Math.min(wanted, replicasOf(current) + Math.max(0, wanted + surgeOf(deployment) - total))
+  // Growing comes first; the next pass, woken by it, sees what may go.
+  if (grown > replicasOf(current)) scale(world, deployment, current, grown)
+  else shrink(world, deployment, current, left)
+}
+
+/** Old Pods that are not available go first, available ones only as far as enough stay (deployment/rolling.go). */
+const shrink = (world: World, deployment: Workload, current: Workload, left: Workload[]): void => {
+  const wanted = deployment.spec.replicas ?? 1
+  const minimum = wanted - scaled(deployment.spec.strategy?.rollingUpdate?.maxUnavailable, wanted, 'down')
+  const availableOf = (set: Workload) => statusNumber(set, 'availableReplicas')
+  const all = [current, ...left]
+  const notYet = replicasOf(current) - availableOf(current)
+  let unhealthy = Math.max(0, sum(all, replicasOf) - minimum - notYet)
+  let healthy = Math.max(0, sum(all, availableOf) - minimum)
   for (const set of left) {
-    const unavailable = replicasOf(set) - statusNumber(set, 'availableReplicas')
-    const fewer = Math.min(
-      replicasOf(set),
-      Math.max(Math.min(spare, available), unavailable > 0 && spare > 0 ? Math.min(spare, unavailable) : 0),
-    )
-    spare -= fewer
-    scale(world, deployment, set, replicasOf(set) - fewer)
+    const broken = Math.min(unhealthy, Math.max(0, replicasOf(set) - availableOf(set)))
+    const spare = Math.min(healthy, unhealthy - broken, availableOf(set))
+    unhealthy -= broken + spare
+    healthy -= spare
+    scale(world, deployment, set, replicasOf(set) - broken - spare)
   }
 }
 
@@ -137,7 +132,6 @@ const setStatus = (world: World, deployment: Workload, sets: Workload[], hash: s
   const enough =
     available >= wanted - scaled(deployment.spec.strategy?.rollingUpdate?.maxUnavailable, wanted, 'down')
   const complete = fresh === wanted && total === wanted && available === wanted
-  const name = updated[0]?.metadata.name ?? ''
   const old = (stored.status.conditions ?? []) as Condition[]
   world.setStatus('deployments', stored, {
     observedGeneration: deployment.metadata.generation,
@@ -151,23 +145,25 @@ const setStatus = (world: World, deployment: Workload, sets: Workload[], hash: s
     ...count('unavailableReplicas', Math.max(0, Math.max(wanted, total) - available)),
     terminatingReplicas: sum(sets, set => statusNumber(set, 'terminatingReplicas')),
     conditions: [
-      condition(world, old, {
-        type: 'Progressing',
-        status: 'True',
-        reason: complete ? 'NewReplicaSetAvailable' : 'ReplicaSetUpdated',
-        message: `ReplicaSet "${name}" ${complete ? 'has successfully progressed' : 'is progressing'}.`,
-      }),
-      condition(world, old, {
-        type: 'Available',
-        status: enough ? 'True' : 'False',
-        reason: enough ? 'MinimumReplicasAvailable' : 'MinimumReplicasUnavailable',
-        message: enough
-          ? 'Deployment has minimum availability.'
-          : 'Deployment does not have minimum availability.',
-      }),
+      condition(world, old, progressing(updated[0]?.metadata.name ?? '', complete)),
+      condition(world, old, availability(enough)),
     ],
   })
 }
+
+const progressing = (name: string, complete: boolean): Condition => ({
+  type: 'Progressing',
+  status: 'True',
+  reason: complete ? 'NewReplicaSetAvailable' : 'ReplicaSetUpdated',
+  message: `ReplicaSet "${name}" ${complete ? 'has successfully progressed' : 'is progressing'}.`,
+})
+
+const availability = (enough: boolean): Condition => ({
+  type: 'Available',
+  status: enough ? 'True' : 'False',
+  reason: enough ? 'MinimumReplicasAvailable' : 'MinimumReplicasUnavailable',
+  message: `Deployment ${enough ? 'has' : 'does not have'} minimum availability.`,
+})
 
 /** The old condition where nothing but the time would change. */
 const condition = (world: World, old: Condition[], next: Condition): Condition => {

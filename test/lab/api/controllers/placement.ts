@@ -1,5 +1,5 @@
 import { fitsNodeTerm } from '../selectors.js'
-import { type Node, type Pod, type PodSpec, type Taint, type Toleration } from '../shapes.js'
+import type { Node, Pod, PodSpec, Taint, Toleration } from '../shapes.js'
 
 export const tolerates = (tolerations: Toleration[] | undefined, taint: Taint): boolean =>
   (tolerations ?? []).some(

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { textOf, thread } from './driver.js'
 import { liveAddresses, nextDay, repairByClicks, tellStory } from './play.js'
 import type { Message } from './slack/index.js'
-import { brokenNode, nodeNames, type Teller, times } from './story.js'
+import { brokenNode, full, type Teller, times } from './story.js'
 import { startWorld, type World } from './world.js'
 
 const began = performance.now()
@@ -82,7 +82,7 @@ const main = async (): Promise<number> => {
   })
   const world = await startWorld({
     start: times.loadTest - 600_000,
-    nodes: nodeNames,
+    nodes: full.nodes,
     slackPort: values.port ? Number(values.port) : 0,
   })
   const stopPrinting = printThread(world)
@@ -95,7 +95,7 @@ const main = async (): Promise<number> => {
   process.once('SIGTERM', onSignal)
   try {
     console.log(`The page of the local Slack: ${world.slack.pageUrl}`)
-    await tellStory(world, teller)
+    await tellStory(world, teller, full)
     if (values.play) return (await play(world)) ? 0 : 1
     process.removeListener('SIGINT', onSignal)
     process.removeListener('SIGTERM', onSignal)

@@ -1,12 +1,12 @@
 import { buttonsOf, press, saying, textOf, thread } from './driver.js'
 import type { Message } from './slack/index.js'
-import { brokenNode, loadTest, scenes, startWorkloads, type Teller } from './story.js'
+import { brokenNode, loadTest, type Scale, scenes, startWorkloads, type Teller } from './story.js'
 import type { World } from './world.js'
 
 /** Everything up to the fourth ticket: the node is full, the thread shows why. Bot and worker run from here on. */
-export const tellStory = async (world: World, teller: Teller): Promise<void> => {
-  await loadTest(world, teller)
-  await startWorkloads(world, teller)
+export const tellStory = async (world: World, teller: Teller, scale: Scale): Promise<void> => {
+  await loadTest(world, teller, scale)
+  await startWorkloads(world, teller, scale)
   await Promise.all([world.start('bot'), world.start('worker')])
   teller.say('bot and worker are running')
   for (const scene of scenes) {

@@ -12,10 +12,25 @@ export const times = {
   exporter: { rolledOut: Date.UTC(2026, 10, 18, 10, 50), found: Date.UTC(2026, 10, 18, 11, 31) },
 }
 
-export const nodeNames = Array.from({ length: 18 }, (_, i) => `node-${String(i + 1).padStart(2, '0')}`)
 export const brokenNode = 'node-07'
-const liveOnBroken = 41
-const leaked = [71, 71, 70]
+
+/** How big the world is: the story is the same. `live` and `leaked` fill a /24 to its 253rd address. */
+export interface Scale {
+  nodes: string[]
+  live: number
+  leaked: number[]
+  /** Pods of every other node; more than the broken one's, so that the scheduler prefers that. */
+  others: number
+}
+
+const fleet = Array.from({ length: 18 }, (_, i) => `node-${String(i + 1).padStart(2, '0')}`)
+export const full: Scale = { nodes: fleet, live: 41, leaked: [71, 71, 70], others: 46 }
+export const small: Scale = {
+  nodes: ['node-04', 'node-07', 'node-11', 'node-15'],
+  live: 5,
+  leaked: [83, 83, 82],
+  others: 10,
+}
 
 export interface Teller {
   say(line: string): void
@@ -24,10 +39,10 @@ export interface Teller {
 const minute = 60_000
 
 /** A load test makes and kills Pods; three times the runtime is killed with its records, and no DEL is ever sent. */
-export const loadTest = async (world: World, { say }: Teller): Promise<void> => {
+export const loadTest = async (world: World, { say }: Teller, scale: Scale): Promise<void> => {
   const node = world.nodes.node(brokenNode)
   say(`load test on ${brokenNode}: thousands of short-lived Jobs`)
-  for (const [round, count] of leaked.entries()) {
+  for (const [round, count] of scale.leaked.entries()) {
     world.clock.jumpTo(times.loadTest + round * 15 * minute)
     const pods = Array.from({ length: count }, (_, i) => ({
       namespace: 'loadtest',
@@ -42,19 +57,21 @@ export const loadTest = async (world: World, { say }: Teller): Promise<void> => 
 }
 
 /** 18 nodes at work, node-07 the emptiest of them and full to the last address. */
-export const startWorkloads = async (world: World, { say }: Teller): Promise<void> => {
+export const startWorkloads = async (world: World, { say }: Teller, scale: Scale): Promise<void> => {
   const { store } = world.api
   world.clock.jumpTo(times.begin)
   for (const name of ['payments', 'search', 'batch', 'platform', 'shop', 'cnibot', 'loadtest'])
     if (!store.get('namespaces', undefined, name)) store.create('namespaces', namespace(name))
   store.create('daemonsets', daemonSet('kube-system', 'kube-proxy', true))
   store.create('daemonsets', daemonSet('platform', 'node-agent', true))
-  const place = new Map(nodeNames.map((name, i) => [name, name === brokenNode ? liveOnBroken : 44 + (i % 5)]))
+  const place = new Map(
+    scale.nodes.map((name, i) => [name, name === brokenNode ? scale.live : scale.others + (i % 3)]),
+  )
   placeReplicas(store, 'shop', 'storefront', place)
   setSchedulable(world, brokenNode, false)
   store.create('deployments', deployment('payments', 'api', 11))
   store.create('deployments', deployment('search', 'query', 5))
-  say(`starting ${[...place.values()].reduce((a, b) => a + b, 0) + 52} Pods on 18 nodes`)
+  say(`starting the Pods of ${scale.nodes.length} nodes`)
   await world.settled()
   const node = world.nodes.node(brokenNode)
   const done = await node

@@ -60,7 +60,7 @@ export const ipamConfig = (root: string, network: NetworkConfig): Record<string,
 }
 
 export const dataDir = (network: NetworkConfig): string => {
-  const own = network.plugins[0]?.ipam?.['dataDir']
+  const own = network.plugins[0]?.ipam?.dataDir
   return typeof own === 'string' ? own : '/var/lib/cni/networks'
 }
 

@@ -34,19 +34,30 @@ const metadata = ({ pod }: Sandbox) => ({
 
 const pretty = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 
-/** `crictl pods -o json`. */
+/** `crictl pods -o json`. Put together from texts, since it is written for every sandbox that comes or goes. */
 export const podsJson = (sandboxes: Sandbox[]): string =>
-  pretty({
-    items: sandboxes.map(sandbox => ({
-      id: sandbox.id,
-      metadata: metadata(sandbox),
-      state: sandboxState(sandbox),
-      createdAt: sandbox.createdAt.toString(),
-      labels: labels(sandbox),
-      annotations: annotations(sandbox),
-      runtimeHandler: '',
-    })),
-  })
+  sandboxes.length === 0
+    ? pretty({ items: [] })
+    : `{\n  "items": [\n${sandboxes.map(item).join(',\n')}\n  ]\n}\n`
+
+const itemTexts = new WeakMap<Sandbox, { key: string; text: string }>()
+const item = (sandbox: Sandbox): string => {
+  const key = `${sandbox.state} ${sandbox.createdAt}`
+  const known = itemTexts.get(sandbox)
+  if (known?.key === key) return known.text
+  const value = {
+    id: sandbox.id,
+    metadata: metadata(sandbox),
+    state: sandboxState(sandbox),
+    createdAt: sandbox.createdAt.toString(),
+    labels: labels(sandbox),
+    annotations: annotations(sandbox),
+    runtimeHandler: '',
+  }
+  const text = JSON.stringify(value, null, 2).replace(/^/gm, '    ')
+  itemTexts.set(sandbox, { key, text })
+  return text
+}
 
 /** What the table and `-q` are made of: id, creation in ns, state, name, namespace, attempt. */
 export const podsTsv = (sandboxes: Sandbox[]): string =>

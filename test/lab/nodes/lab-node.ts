@@ -1,10 +1,8 @@
-import { chmodSync, copyFileSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { isIP } from 'node:net'
+import { chmodSync, copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LabClock } from '../clock.js'
 import { Cni } from './cni.js'
-import { loadNetwork, storeFolder } from './conflist.js'
 import { Journal } from './journal.js'
 import { type LeakOptions, leak, type LogOptions, logDelFailures } from './leaks.js'
 import {
@@ -20,6 +18,7 @@ import { plantBoot, plantKubelet, plantTree } from './node-tree.js'
 import { reboot, type RestartOptions, restartKubelet, restartRuntime } from './restarts.js'
 import { Runtime } from './runtime.js'
 import { StateFiles } from './state-files.js'
+import { readAllocations } from './store-files.js'
 import { Switches } from './switches.js'
 import { Units } from './units.js'
 import { type DelFailure, runtimeLines } from './wordings.js'
@@ -59,7 +58,7 @@ export class LabNode {
   hostKey = ''
   /** Real milliseconds between an address file's birth and its sandbox in `crictl pods`. */
   listingDelayMs = 0
-  private held: Promise<void> = Promise.resolve()
+  private held: Promise<void> | undefined
   private readonly closing = new AbortController()
 
   constructor(options: LabNodeOptions) {
@@ -114,11 +113,11 @@ export class LabNode {
       throw new SandboxError(text, id)
     }
     this.runtime.sandboxes.set(id, sandbox)
-    this.runtime.render()
+    await this.runtime.renderSoon()
     await this.held
     if (this.listingDelayMs > 0) await delay(this.listingDelayMs, undefined, { signal: this.closing.signal })
     sandbox.listed = true
-    this.runtime.render()
+    await this.runtime.renderSoon()
     lines.runDone(this.clock.now(), pod, id)
     return sandbox
   }
@@ -133,12 +132,12 @@ export class LabNode {
     const failed = sandbox.network === undefined ? undefined : await this.cni.del(id)
     if (failed !== undefined) {
       const text = `rpc error: code = Unknown desc = failed to destroy network for sandbox "${id}": ${failed}`
-      this.runtime.render()
+      await this.runtime.renderSoon()
       lines.stopFailed(this.clock.now(), id, text)
       throw new SandboxError(text, id)
     }
     this.runtime.detach(sandbox)
-    this.runtime.render()
+    await this.runtime.renderSoon()
     lines.stopDone(this.clock.now(), id)
   }
 
@@ -152,7 +151,7 @@ export class LabNode {
     const sandbox = this.sandbox(id)
     if (!sandbox.released) await this.stop(id)
     this.runtime.forget(sandbox)
-    this.runtime.render()
+    await this.runtime.renderSoon()
   }
 
   sandboxes(): Sandbox[] {
@@ -161,15 +160,7 @@ export class LabNode {
 
   /** The plugin's address files in the network of the conflist. */
   allocations(): Allocation[] {
-    const network = loadNetwork(this.root)
-    if (network === undefined) return []
-    const folder = storeFolder(this.root, network)
-    return namesIn(folder)
-      .filter(name => isIP(name) !== 0)
-      .map(address => {
-        const [owner = '', ifname = ''] = readFileSync(join(folder, address), 'utf8').split('\r\n')
-        return { address, owner, ifname, modified: statSync(join(folder, address)).mtimeMs }
-      })
+    return readAllocations(this.root)
   }
 
   /** Addresses whose owner the runtime does not know. */
@@ -181,7 +172,10 @@ export class LabNode {
   holdListing(): () => void {
     let release = (): void => undefined
     this.held = new Promise(resolve => {
-      release = resolve
+      release = () => {
+        this.held = undefined
+        resolve()
+      }
     })
     return release
   }
@@ -239,13 +233,5 @@ export class LabNode {
     if (sandbox !== undefined) return sandbox
     const text = 'rpc error: code = NotFound desc = an error occurred when try to find sandbox: not found'
     throw new SandboxError(text, id)
-  }
-}
-
-const namesIn = (folder: string): string[] => {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
   }
 }

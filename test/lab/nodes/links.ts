@@ -171,5 +171,13 @@ export const natRules = (chains: NatChain[]): string => {
   ].join('\n')
 }
 
-const chainName = ({ network, owner }: NatChain): string =>
+const chainNames = new WeakMap<NatChain, string>()
+const chainName = (chain: NatChain): string => {
+  const known = chainNames.get(chain) ?? nameOf(chain)
+  chainNames.set(chain, known)
+  return known
+}
+
+/** Derived from network and owner, as the bridge plugin does it. */
+const nameOf = ({ network, owner }: NatChain): string =>
   `CNI-${createHash('sha512').update(`${network}${owner}`).digest('hex').slice(0, 24)}`

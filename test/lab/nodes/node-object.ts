@@ -70,7 +70,7 @@ export const newNodeObject = (node: LabNode): KubeObject => ({
 
 /** The same Node with the status of this moment; everything others wrote is kept. */
 export const withNodeStatus = (object: KubeObject, node: LabNode, now: number): KubeObject => {
-  const before = (object.status?.['conditions'] ?? []) as Condition[]
+  const before = (object.status?.conditions ?? []) as Condition[]
   const machine = { cpu: '2', memory: '24684096Ki', 'ephemeral-storage': '264212084Ki' }
   const pods = { 'hugepages-1Gi': '0', 'hugepages-2Mi': '0', pods: '110' }
   const hexName = Buffer.from(node.name).toString('hex').padEnd(32, '0').slice(0, 32)

@@ -7,6 +7,8 @@ import type { StateFiles } from './state-files.js'
 
 export const runtimeSocket = '/run/containerd/containerd.sock'
 
+const gatherMs = 25
+
 /** What the container runtime and the kernel of one node know; every change ends in `render`. */
 export class Runtime {
   readonly sandboxes = new Map<string, Sandbox>()
@@ -17,7 +19,10 @@ export class Runtime {
   private readonly root: string
   private readonly files: StateFiles
   private readonly host: HostLinks
-  private readonly drawn = new Set<string>()
+  /** What was last written for each sandbox and interface: only what changed is worded again. */
+  private readonly drawn = new Map<string, string>()
+  private readonly plugged = new Set<string>()
+  private coming: Promise<void> | undefined
 
   constructor(options: { root: string; files: StateFiles; host: HostLinks; version: string }) {
     this.root = options.root
@@ -73,11 +78,44 @@ export class Runtime {
     if (sandbox.network === undefined) return
     rmSync(join(this.root, 'run/netns', sandbox.network.netns), { force: true })
     this.files.remove(`netns/${sandbox.network.netns}`)
+    this.plugged.delete(sandbox.network.netns)
   }
 
   forget(sandbox: Sandbox): void {
     this.sandboxes.delete(sandbox.id)
     this.records.delete(sandbox.id)
+  }
+
+  /** Several changes within a few milliseconds are written once; resolves when this one is. */
+  renderSoon(): Promise<void> {
+    this.coming ??= new Promise((resolve, reject) => {
+      setTimeout(() => {
+        this.coming = undefined
+        try {
+          this.render()
+          resolve()
+        } catch (error) {
+          reject(error)
+        }
+      }, gatherMs)
+    })
+    return this.coming
+  }
+
+  /** One drawing for all that changes in this turn of the event loop. */
+  refresh(): Promise<void> {
+    this.pending ??= new Promise((resolve, reject) => {
+      setImmediate(() => {
+        this.pending = undefined
+        try {
+          this.render()
+          resolve()
+        } catch (error) {
+          reject(error)
+        }
+      })
+    })
+    return this.pending
   }
 
   render(): void {
@@ -93,7 +131,9 @@ export class Runtime {
       this.files.write(name, text)
     this.files.write('iptables-nat.txt', natRules([...this.chains.values()]))
     for (const network of this.attached()) {
+      if (this.plugged.has(network.netns)) continue
       this.files.write(`netns/${network.netns}/addr.json`, netnsAddr(network))
+      this.plugged.add(network.netns)
     }
     this.renderEach(listed)
   }
@@ -113,16 +153,19 @@ export class Runtime {
 
   private renderEach(listed: Sandbox[]): void {
     const now = new Set(listed.map(sandbox => sandbox.id))
-    for (const id of this.drawn) {
+    for (const id of this.drawn.keys()) {
       if (now.has(id)) continue
       this.files.remove(`inspectp/${id}.json`)
       this.drawn.delete(id)
     }
     for (const sandbox of listed) {
+      const { id, state, netnsClosed, network, createdAt } = sandbox
+      const looks = `${state} ${netnsClosed} ${network?.address} ${createdAt}`
+      if (this.drawn.get(id) === looks) continue
+      this.drawn.set(id, looks)
       const pid = 40_000 + (Number.parseInt(sandbox.id.slice(0, 4), 16) % 20_000)
       this.files.write(`inspectp/${sandbox.id}.json`, inspectpJson(sandbox, pid))
       this.files.write(`inspect/${sandbox.containerId}.json`, inspectJson(sandbox))
-      this.drawn.add(sandbox.id)
     }
   }
 

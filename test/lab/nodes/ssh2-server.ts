@@ -50,7 +50,7 @@ export const startSsh2Server = async (options: SshServerOptions): Promise<SshSer
 const publicBytes = (line: string): Buffer => Buffer.from(line.split(' ')[1] ?? '', 'base64')
 
 const run = (channel: ServerChannel, command: string, environment: Record<string, string>): void => {
-  const child = spawn('/bin/sh', ['-c', command], { env: { HOME: process.env['HOME'], ...environment } })
+  const child = spawn('/bin/sh', ['-c', command], { env: { HOME: process.env.HOME, ...environment } })
   channel.pipe(child.stdin)
   child.stdin.on('error', () => undefined)
   child.stdout.pipe(channel, { end: false })

@@ -13,6 +13,8 @@ let page: Page
 let channel: string
 let root: string
 const clicks: { user: string; action: string; value: string | undefined }[] = []
+/** What the browser complained of: errors of the page, and what its policy had to stop. */
+const troubles: string[] = []
 
 beforeAll(async () => {
   browser = await openBrowser()
@@ -59,6 +61,7 @@ beforeEach(async () => {
   channel = slack.channelId('incidents')
   app = await startApp(slack, register)
   clicks.length = 0
+  troubles.length = 0
   root = (await app.client.chat.postMessage({ channel, ...head })).ts ?? ''
   for (const message of [tickets, evidence, plan]) {
     await app.client.chat.postMessage({ channel, thread_ts: root, ...message })
@@ -75,11 +78,15 @@ beforeEach(async () => {
   })
   await slack.waitFor(it => it.messages(channel, root)[4], 5_000, 'the file')
   page = await browser.newPage({ viewport: { width: 1500, height: 1000 } })
+  page.setDefaultTimeout(10_000)
+  page.on('pageerror', error => troubles.push(String(error)))
+  page.on('console', line => line.type() === 'error' && troubles.push(line.text()))
 })
 afterEach(async () => {
   await page.close()
   await app.stop()
   await slack.close()
+  expect(troubles).toEqual([])
 })
 
 const inThread = (selector: string) => page.getByTestId('thread-pane').locator(selector)

@@ -16,10 +16,7 @@ const before = `(?<=^|[\\s([{"'\`.,;:!?/|·—–-])`
 const after = `(?=$|[\\s)\\]}"'\`.,;:!?/|·—–-])`
 const styled = (mark: string): string =>
   `${before}\\${mark}(?!\\s)([^\\${mark}\\n]+?)(?<!\\s)\\${mark}${after}`
-const inline = new RegExp(
-  ['<([^<>\\n]+)>', '`([^`\\n]+)`', styled('*'), styled('_'), styled('~')].join('|'),
-  'u',
-)
+const inline = new RegExp(['<([^<>\\n]+)>', '`([^`\\n]+)`', styled('*'), styled('_'), styled('~')].join('|'))
 
 export function Mrkdwn({ text }: { text: string }): ReactNode {
   const { world } = useSession()

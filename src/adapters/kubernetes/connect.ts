@@ -100,7 +100,9 @@ const loadConfig = (where: KubeLocation): KubeConfig => {
     if (where.kubeconfig === undefined) config.loadFromCluster()
     else config.loadFromFile(where.kubeconfig)
   } catch (error) {
-    throw new Refused(`${nameOf(where)} cannot be read: ${reasonOf(error)}`)
+    // An empty file, or YAML that is something else, fails inside the loader.
+    const why = error instanceof TypeError ? 'it is no kubeconfig' : reasonOf(error)
+    throw new Refused(`${nameOf(where)} cannot be read: ${why}`)
   }
   if (where.kubeconfig === undefined) {
     // Outside a cluster the loader builds "https://undefined:undefined" instead of failing.

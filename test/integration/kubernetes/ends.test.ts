@@ -1,0 +1,261 @@
+import type { Ticket } from '../../../src/core/incident/ticket.js'
+import type { KubeObject } from '../../lab/store.js'
+import { until } from './api.js'
+import { exhausted, minute, startSymptomWorld, type SymptomWorld } from './symptom-world.js'
+
+let world: SymptomWorld
+beforeEach(async () => {
+  world = await startSymptomWorld()
+  for (const name of ['node-04', 'node-07', 'node-08']) world.node(name)
+})
+afterEach(() => world.close())
+const symptom = (count = 1) => until(`${count} symptoms`, () => world.symptoms.length >= count)
+const gone = (count = 1) => until(`${count} ends`, () => world.gone.length >= count)
+
+/** The end has been noted, and its time is settled. */
+const replacementSought = () =>
+  until('a search for the replacement', () =>
+    world.asked.some(
+      ({ verb, type, namespace }) => verb === 'list' && type.resource === 'pods' && namespace === 'payments',
+    ),
+  )
+
+describe('P-R2: how a stuck Pod ended', () => {
+  const stuckPod = async (): Promise<KubeObject> => {
+    const replicas = world.owner('ReplicaSet', 'api-5d4f', { kind: 'Deployment', name: 'api' })
+    const pod = world.pod('api-5d4f-old', replicas)
+    world.fails(pod)
+    await symptom()
+    return pod
+  }
+
+  test('deleted, and its replacement started elsewhere in four seconds', async () => {
+    world.watch()
+    const pod = await stuckPod()
+    world.clock.advance(31 * minute)
+    const deletedAt = world.clock.now()
+    world.server.store.remove('pods', 'payments', 'api-5d4f-old')
+    // The Deployment may have made a new ReplicaSet meanwhile: the workload is compared, not the controller.
+    const next = world.owner('ReplicaSet', 'api-77c9', { kind: 'Deployment', name: 'api' })
+    const replacement = world.pod('api-77c9-new', next, { node: 'node-04' })
+    world.pod('unrelated', world.owner('ReplicaSet', 'web-1', { kind: 'Deployment', name: 'web' }), {
+      node: 'node-04',
+    })
+    await replacementSought()
+    expect(world.gone).toEqual([])
+    world.clock.advance(4_000)
+    world.runs(replacement)
+    await gone()
+    expect(world.gone).toEqual([
+      {
+        kind: 'stuck-sandbox',
+        node: 'node-07',
+        workload: { namespace: 'payments', kind: 'Deployment', name: 'api' },
+        pod: 'api-5d4f-old',
+        podUid: pod.metadata.uid,
+        end: {
+          how: 'deleted',
+          at: deletedAt,
+          replacement: { pod: 'api-77c9-new', node: 'node-04', afterMs: 4_000 },
+        },
+      },
+    ])
+  })
+
+  test('deleted without a replacement: told after two minutes', async () => {
+    world.watch()
+    await stuckPod()
+    world.server.store.remove('pods', 'payments', 'api-5d4f-old')
+    await replacementSought()
+    expect(world.gone).toEqual([])
+    world.clock.advance(2 * minute)
+    await gone()
+    expect(world.gone).toMatchObject([{ end: { how: 'deleted', replacement: undefined } }])
+  })
+
+  test('it got its sandbox after all', async () => {
+    const watch = world.watch()
+    const pod = await stuckPod()
+    world.clock.advance(minute)
+    world.runs(pod)
+    await gone()
+    expect(world.gone).toMatchObject([
+      { pod: 'api-5d4f-old', end: { how: 'started', at: world.clock.now() } },
+    ])
+    await until('nothing tracked', () => watch.kept().tracked === 0)
+  })
+
+  test('left the Pending selection but has no sandbox: not over', async () => {
+    const watch = world.watch()
+    const pod = await stuckPod()
+    const current = world.server.store.get('pods', 'payments', pod.metadata.name)
+    if (!current) throw new Error('the Pod is not there')
+    world.server.store.update('pods', { ...current, status: { ...current.status, phase: 'Running' } })
+    await until(
+      'the Pod to be read twice',
+      () => world.asked.filter(({ verb, name }) => verb === 'get' && name === pod.metadata.name).length >= 2,
+    )
+    expect(world.gone).toEqual([])
+    expect(watch.kept()).toMatchObject({ pods: 0, tracked: 1 })
+    world.server.store.update('pods', {
+      ...(world.server.store.get('pods', 'payments', pod.metadata.name) ?? current),
+      status: { phase: 'Failed', conditions: [] },
+    })
+    await gone()
+    expect(world.gone).toMatchObject([{ end: { how: 'finished' } }])
+  })
+
+  test('a replacement of the same name is another Pod', async () => {
+    world.watch()
+    const db = world.owner('StatefulSet', 'db')
+    const pod = world.pod('db-0', db)
+    world.fails(pod)
+    await symptom()
+    world.clock.advance(minute)
+    world.server.store.remove('pods', 'payments', 'db-0')
+    const next = world.pod('db-0', db)
+    world.fails(next)
+    await symptom(2)
+    expect(world.symptoms.map(({ podUid }) => podUid)).toEqual([pod.metadata.uid, next.metadata.uid])
+    world.clock.advance(5_000)
+    world.runs(next)
+    await gone(2)
+    const ends = world.gone.map(({ podUid, end }) => [podUid, end.how, end.replacement?.pod])
+    expect(ends).toEqual(
+      expect.arrayContaining([
+        [pod.metadata.uid, 'deleted', 'db-0'],
+        [next.metadata.uid, 'started', undefined],
+      ]),
+    )
+  })
+
+  test('expired events end nothing: what was seen stays seen', async () => {
+    const watch = world.watch()
+    await stuckPod()
+    for (const event of world.server.store.list('events'))
+      world.server.store.remove('events', 'payments', event.metadata.name)
+    await until('no events', () => watch.kept().events === 0)
+    world.clock.advance(minute)
+    await until('a tick later', () => watch.kept().tracked === 1)
+    expect(world.gone).toEqual([])
+    expect(world.symptoms).toHaveLength(1)
+  })
+
+  test('what ended while nobody watched is found out at the start', async () => {
+    const ticket: Ticket = {
+      id: 'api-1',
+      kind: 'stuck-sandbox',
+      node: 'node-07',
+      workload: { namespace: 'payments', kind: 'Deployment', name: 'api' },
+      pod: 'api-5d4f-old',
+      podUid: 'uid-of-old',
+      since: world.clock.now() - 40 * minute,
+      firstSeen: world.clock.now() - 40 * minute,
+      lastSeen: world.clock.now() - 30 * minute,
+      message: exhausted,
+      exhausted: true,
+      desired: undefined,
+      ready: undefined,
+      ended: undefined,
+    }
+    const replicas = world.owner('ReplicaSet', 'api-5d4f', { kind: 'Deployment', name: 'api' })
+    world.runs(world.pod('api-5d4f-new', replicas, { node: 'node-08' }))
+    world.watch({
+      openTickets: [
+        ticket,
+        { ...ticket, pod: 'x', podUid: 'y', ended: { at: 1, how: 'started', replacement: undefined } },
+      ],
+    })
+    await gone()
+    expect(world.gone).toMatchObject([
+      {
+        pod: 'api-5d4f-old',
+        podUid: 'uid-of-old',
+        end: { how: 'deleted', replacement: { node: 'node-08' } },
+      },
+    ])
+  })
+})
+
+describe('C2: stuck rollouts', () => {
+  const rollout = () => {
+    const matchLabels = { app: 'exporter' }
+    const template = { metadata: { labels: matchLabels }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+    const metadata = { namespace: 'payments', name: 'exporter' }
+    const status = {
+      desiredNumberScheduled: 2,
+      updatedNumberScheduled: 2,
+      numberReady: 1,
+      numberAvailable: 1,
+      observedGeneration: 1,
+    }
+    const made = world.server.store.create('daemonsets', {
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata,
+      spec: { selector: { matchLabels }, template },
+      status,
+    })
+    const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'exporter', uid: made.metadata.uid ?? '' }
+    world.runs(world.pod('exporter-a', owner, { node: 'node-04', labels: matchLabels }))
+    const complete = () => {
+      const current = world.server.store.get('daemonsets', 'payments', 'exporter') ?? made
+      const counts = { ...current.status, numberReady: 2, numberAvailable: 2 }
+      world.server.store.update('daemonsets', { ...current, status: counts })
+    }
+    return { complete, pod: (name: string) => world.pod(name, owner, { labels: matchLabels }) }
+  }
+  const looks = () => world.asked.filter(({ query }) => query.get('labelSelector') === 'app=exporter').length
+  /** Two more lists of its Pods: what the first of them showed has been judged by then. */
+  const looked = async () => {
+    const before = looks()
+    await until('two looks', () => looks() >= before + 2)
+  }
+  const stuck = () => world.symptoms.filter(({ kind }) => kind === 'stuck-rollout')
+
+  test('the same node without the same Pod for the window is named; 2 of 2 ends it', async () => {
+    const { complete, pod } = rollout()
+    const waiting = pod('exporter-b')
+    world.watch()
+    await looked()
+    const since = world.clock.now()
+    world.clock.advance(15 * minute)
+    await until('the rollout', () => stuck().length > 0)
+    expect(stuck()).toEqual([
+      {
+        kind: 'stuck-rollout',
+        node: 'node-07',
+        workload: { namespace: 'payments', kind: 'DaemonSet', name: 'exporter' },
+        pod: 'exporter-b',
+        podUid: waiting.metadata.uid,
+        since,
+        desired: 2,
+        ready: 1,
+      },
+    ])
+    world.runs(waiting)
+    complete()
+    await until('its end', () => world.gone.some(({ kind }) => kind === 'stuck-rollout'))
+    expect(world.gone.find(({ kind }) => kind === 'stuck-rollout')).toMatchObject({
+      node: 'node-07',
+      end: { how: 'rollout-complete' },
+    })
+  })
+
+  test('a new Pod on the node is progress: the window begins anew', async () => {
+    const { pod } = rollout()
+    pod('exporter-b')
+    world.watch()
+    await looked()
+    world.clock.advance(14 * minute)
+    world.server.store.remove('pods', 'payments', 'exporter-b')
+    const next = pod('exporter-c')
+    await looked()
+    world.clock.advance(14 * minute)
+    await looked()
+    expect(stuck()).toEqual([])
+    world.clock.advance(minute)
+    await until('the rollout', () => stuck().length === 1)
+    expect(stuck()).toMatchObject([{ podUid: next.metadata.uid }])
+  })
+})

@@ -14,7 +14,10 @@ const secrets: [RegExp, string][] = [
   [/xox[a-z]-[\w-]+/g, 'xox*-[redacted]'],
   [/xapp-[\w-]+/g, 'xapp-[redacted]'],
   [/\bBearer\s+[\w.~+/=-]+/gi, 'Bearer [redacted]'],
-  [/-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(-----END [A-Z0-9 ]*PRIVATE KEY-----|$)/gs, '[redacted key]'],
+  [
+    /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----(?:(?!-----)[^"])*(?:-----END [A-Z0-9 ]*PRIVATE KEY-----)?/g,
+    '[redacted key]',
+  ],
   [/(\brediss?:\/\/[^\s:@/]*:)[^\s@/]+@/g, '$1[redacted]@'],
 ]
 /** Whatever stands under such a key, at any depth of a JSON line. */

@@ -1,0 +1,30 @@
+import type { SshSettings } from './adapters/ssh/node-shell.js'
+import type { Settings } from './config.js'
+
+type Reading = Pick<
+  Settings<'cli' | 'worker'>,
+  | 'sshReadUser'
+  | 'sshReadKeyFile'
+  | 'sshKnownHosts'
+  | 'sshPort'
+  | 'sshNodeAddresses'
+  | 'sshProbeCommand'
+  | 'sshMaxConnections'
+  | 'sshJump'
+>
+type Repairing = Pick<Settings<'worker'>, 'sshRepairUser' | 'sshRepairKeyFile' | 'sshRemoveCommand'>
+
+/** The settings of a role that reaches nodes → what the SSH adapter takes. */
+export const sshSettingsOf = (settings: Reading & Partial<Repairing>): SshSettings => ({
+  readUser: settings.sshReadUser,
+  readKeyFile: settings.sshReadKeyFile,
+  knownHostsFile: settings.sshKnownHosts,
+  port: settings.sshPort,
+  nodeAddresses: settings.sshNodeAddresses,
+  probeCommand: settings.sshProbeCommand,
+  maxConnections: settings.sshMaxConnections,
+  ...(settings.sshJump ? { jump: settings.sshJump } : {}),
+  ...(settings.sshRepairUser ? { repairUser: settings.sshRepairUser } : {}),
+  ...(settings.sshRepairKeyFile ? { repairKeyFile: settings.sshRepairKeyFile } : {}),
+  ...(settings.sshRemoveCommand ? { removeCommand: settings.sshRemoveCommand } : {}),
+})

@@ -61,7 +61,7 @@ export const allocationsLeaked: FindingRule = onGap((gap, { emptyFiles, bundle }
 
 const activeMs = 60 * 60_000
 
-/** An orphan made within the last hour: the leak is going on, giving back only buys time. */
+/** An orphan made within the last hour: whatever leaks may still be going on, and giving back only buys time. */
 export const leakActive: FindingRule = onGap((gap, { bundle }) => {
   const now = isKnown(bundle.host) ? bundle.host.value.now : bundle.collectedAt
   const recent = orphanTimes(gap).filter(at => now - at <= activeMs)
@@ -69,7 +69,7 @@ export const leakActive: FindingRule = onGap((gap, { bundle }) => {
   if (last === undefined) return undefined
   return {
     name: 'leak-active',
-    says: `${many(recent.length, 'address', 'addresses')} leaked within the last hour: the leak is going on.`,
+    says: `${many(recent.length, 'address', 'addresses')} made within the last hour leaked: it may be going on now.`,
     evidence: [`the newest was made ${moment(last, now)}`],
   }
 })

@@ -119,13 +119,12 @@ export const delFailed: Cause = facts => {
 }
 
 /** containerd versions that send no DEL where the network setup left no result; CRI-O versions that try only once. */
-export const runtimeSkipsDel: Cause = ({ bundle, times, now }) => {
+export const runtimeSkipsDel: Cause = ({ bundle, times }) => {
   if (!isKnown(bundle.runtime) || times.length === 0) return undefined
   const { name, version } = bundle.runtime.value
   const fixed = skipsDelUntil(bundle.runtime.value)
   const once = givesUpAfterOneDel(bundle.runtime.value)
   if (fixed === undefined && !once) return undefined
-  const oldest = times[0] ?? now
   return {
     cause: 'runtime-skips-del',
     says: once
@@ -134,7 +133,7 @@ export const runtimeSkipsDel: Cause = ({ bundle, times, now }) => {
     for: [`${name} ${version} runs there`],
     against: [],
     missing: [
-      `whether it was ${version} already ${moment(oldest, now)}`,
+      `whether ${version} was there already when they leaked`,
       'whether sandboxes were cut short then: timeouts and restarts under load do that',
     ],
     weight: 0.8,

@@ -33,7 +33,8 @@ const outlookOf = (facts: Facts, findings: readonly Finding[], hypotheses: reado
       : givesUpAfterOneDel(runtime)
         ? ` ${runtime.name} ${runtime.version} gives a DEL up after one failure.`
         : ''
-  if (has(findings, 'leak-active')) return `It is going on now.${version}`
+  if (has(findings, 'leak-active'))
+    return `It may be going on now: some leaked within the last hour.${version}`
   const cause = hypotheses[0]?.cause
   if (cause === undefined) return `Not known, since the cause is not: the second count tells.${version}`
   if (cause === 'lost-at-restart' || cause === 'runtime-skips-del')

@@ -77,3 +77,12 @@ export const decodeButton = (text: string): ButtonValue | undefined => {
     ...(digest === undefined ? {} : { digest }),
   }
 }
+
+/** Buttons that ask for a reason in a dialog before anything is written down. */
+export const reasonQuestions: Partial<Record<Action, { title: string; label: string; submit: string }>> = {
+  close: {
+    title: 'Close by hand',
+    label: 'Why is this over? Kept with the incident, with your name.',
+    submit: 'Close',
+  },
+}

@@ -169,7 +169,7 @@ const nextText = (input: HeadInput): Text => {
     case 'repairing': {
       const run = runs.find(each => each.run === lastWith(incident.runs)?.run)
       return run
-        ? progressText(run, approversNamed, timeZone)
+        ? progressText(run, timeZone, approversNamed)
         : t`A run has been opened; its card follows below.`
     }
     case 'holding': {

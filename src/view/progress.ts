@@ -54,8 +54,8 @@ export const cordonOf = (runs: readonly RunState[]): { at: number; run: string }
   return cordon
 }
 
-/** One line of progress for the head message, taken from the same run as the card. */
-export const progressText = (run: RunState, approversNamed: string, timeZone: string): Text => {
+/** One line of progress for the head and the card. Only the head names the approvers: one call for them is enough. */
+export const progressText = (run: RunState, timeZone: string, approversNamed?: string): Text => {
   const index = Math.min(run.position, run.lines.length - 1)
   const line = run.lines[index]
   const step = `step ${index + 1} of ${run.lines.length}`
@@ -66,9 +66,9 @@ export const progressText = (run: RunState, approversNamed: string, timeZone: st
         ? t`${strong('Repairing')}: all ${run.lines.length} steps done.`
         : t`${strong('Repairing')}, ${step} is being prepared: ${words}.`
     case 'awaiting': {
-      const who = named(approversNamed)
+      const who = approversNamed === undefined ? t`` : t` (${named(approversNamed)})`
       const until = line?.expiresAt === undefined ? '' : ` until ${clock(line.expiresAt, timeZone)}`
-      return t`${strong('Waiting for an approver')} (${who})${until}, ${step}: ${words}.`
+      return t`${strong('Waiting for an approver')}${who}${until}, ${step}: ${words}.`
     }
     case 'acting':
       return t`${strong('Repairing')}, ${step}: ${words}.`

@@ -5,14 +5,13 @@ import { type Block, type Button, buttons, type Message, message, preformatted, 
 import type { Action } from './button.js'
 import type { File } from './evidence/file.js'
 import { asks, cordonOf, lineWords, progressText } from './progress.js'
-import { clean, code, named, oneLine, person, strong, type Text, t } from './text.js'
+import { clean, code, oneLine, person, strong, type Text, t } from './text.js'
 import { clock, clockSeconds } from './time.js'
 
 export interface RunInput {
   run: RunState
   /** All runs of the incident, oldest first. */
   runs: RunState[]
-  approversNamed: string
   timeZone: string
 }
 
@@ -26,7 +25,7 @@ const doneText = (line: Line, timeZone: string): Text => {
 }
 
 /** One line a step. The marks are letters, not emoji: the head message has the one that tells the state. */
-const lineText = ({ run, timeZone, approversNamed }: RunInput, line: Line, index: number): Text => {
+const lineText = ({ run, timeZone }: RunInput, line: Line, index: number): Text => {
   const words = lineWords(line, run.node)
   const again = line.outdated.length > 0 ? ` (planned again: ${oneLine(line.outdated.at(-1) ?? '')})` : ''
   switch (line.status) {
@@ -36,7 +35,7 @@ const lineText = ({ run, timeZone, approversNamed }: RunInput, line: Line, index
       return t`✗ ${strong(words)} — ${oneLine(line.error?.message ?? 'did not work')}`
     case 'awaiting': {
       const plan = line.digest ? t`, plan ${code(shownDigest(line.digest))}` : t``
-      return t`▸ ${strong(words)} — waiting for ${named(approversNamed)}${plan}${again}`
+      return t`▸ ${strong(words)} — waiting for approval${plan}${again}`
     }
     case 'approved':
     case 'acting': {
@@ -157,12 +156,12 @@ const runButtons = ({ run }: RunInput): Block[] => {
 }
 
 const nextText = (input: RunInput): Text => {
-  const { run, approversNamed, timeZone } = input
+  const { run, timeZone } = input
   if (run.status === 'paused') {
     const preview = undoPreview(run)
-    return t`${strong('Next')}: an approver (${named(approversNamed)}) chooses. ${preview ?? 'There is nothing to undo.'}`
+    return t`${strong('Next')}: an approver chooses. ${preview ?? 'There is nothing to undo.'}`
   }
-  if (run.status !== 'ended') return progressText(run, approversNamed, timeZone)
+  if (run.status !== 'ended') return progressText(run, timeZone)
   const end = run.endedAt === undefined ? '' : ` ${clockSeconds(run.endedAt, timeZone)}`
   return t`${strong(`Ended${end}`)}, ${run.outcome ? outcomeWords[run.outcome] : 'outcome unknown'}; by ${person(run.endedBy ?? 'cnibot')}.`
 }

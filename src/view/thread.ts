@@ -82,11 +82,15 @@ const runMessages = (input: ThreadInput, run: RunState): { at: number; desired: 
     const desired = inThread(key, planMessage({ ...card, index }, line), planFile(run, line, timeZone))
     return [{ at: line.plannedAt ?? run.openedAt, desired }]
   })
-  const outputs = outputMessages(card).map(({ key, message, file }) => ({
+  const outputs = outputMessages({ run, runs, timeZone }).map(({ key, message, file }) => ({
     at: Number(key.split('-').at(-1)),
     desired: inThread(key, message, file),
   }))
-  return [{ at: run.openedAt, desired: inThread(`run-${run.run}`, runMessage(card)) }, ...plans, ...outputs]
+  return [
+    { at: run.openedAt, desired: inThread(`run-${run.run}`, runMessage({ run, runs, timeZone })) },
+    ...plans,
+    ...outputs,
+  ]
 }
 
 const superseded = (input: ThreadInput, wanted: readonly DesiredMessage[]): DesiredMessage[] => {

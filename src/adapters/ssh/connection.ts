@@ -3,7 +3,6 @@ import type { Duplex } from 'node:stream'
 import ssh2 from 'ssh2'
 import { Refused, Unreachable } from '../../ports.js'
 import {
-  fingerprint,
   type Host,
   hostKeyTypes,
   pinnedFor,
@@ -104,4 +103,3 @@ export const openConnection = async (login: Login): Promise<ssh2.Client> => {
     })
   })
 }
-

@@ -64,12 +64,12 @@ export class Connections {
     this.closed = true
     for (const wake of this.waiting.splice(0)) wake()
     const connecting = [...this.held.values()]
-    for (const key of [...this.held.keys()]) this.forget(key)
+    for (const key of this.held.keys()) this.forget(key)
     await Promise.all(
       connecting.map(async promise => {
         const held = await promise.catch(() => undefined)
         if (held === undefined || held.closed) return
-        const closed = new Promise(resolve => held.client.once('close', resolve))
+        const closed = new Promise<void>(resolve => held.client.once('close', () => resolve()))
         held.client.end()
         await closed
       }),

@@ -68,6 +68,7 @@ main() {
   section conflist conflists
   section stores stores
   section contents contents
+  ask_runtime
   section runtime runtime
   section sandboxes sandboxes
   section records records

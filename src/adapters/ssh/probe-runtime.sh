@@ -41,9 +41,15 @@ find_endpoint() {
   esac
 }
 
+# Sets SAYS and DOWN once, so that a runtime that hangs costs one time limit and not one for each question.
+ask_runtime() {
+  DOWN=
+  SAYS=$(cri version 2>&1) || DOWN=$?
+}
 cri() {
   [ -n "$EP" ] || { echo "no runtime endpoint in the kubelet's command line or configuration, and no known socket" >&2; return 1; }
   installed "${CRICTL%% *}" || return
+  [ -z "$DOWN" ] || { printf '%s\n' "$SAYS" >&2; return "$DOWN"; }
   root $CRICTL -r "unix://$SOCKET" -t 10s "$@"
 }
 
@@ -60,12 +66,14 @@ unit_starts() {
 
 runtime() {
   printf 'endpoint %s\nfrom %s\n' "$EP" "$FROM"
-  cri version
+  [ -z "$DOWN" ] || { printf '%s\n' "$SAYS" >&2; return "$DOWN"; }
+  printf '%s\n' "$SAYS"
 }
 sandboxes() { cri pods -o json; }
 
 # Each source: `@command`, what it printed, `!exit code`. The reader knows which of them a version must have.
 records() {
+  [ -z "$DOWN" ] || { printf '%s\n' "$SAYS" >&2; return "$DOWN"; }
   ask() { printf '@%s\n' "$1"; shift; "$@"; printf '!%s\n' "$?"; }
   case $EP in
     *crio*)
@@ -77,7 +85,6 @@ records() {
       installed docker || return
       ask 'docker ps -aq' root docker ps -aq --no-trunc --filter label=io.kubernetes.docker.type=podsandbox
       ;;
-    '') cri version ;;
     *)
       installed "${CTR%% *}" || return
       ask 'ctr -n k8s.io containers ls' root $CTR -a "$SOCKET" -n k8s.io containers ls -q
@@ -117,7 +124,7 @@ pick_samples() {
 
 # Owners are sandboxes, so `inspectp`: `crictl inspect` knows containers only.
 owners() {
-  cri version >/dev/null || return
+  [ -z "$DOWN" ] || { printf '%s\n' "$SAYS" >&2; return "$DOWN"; }
   printf '%s\n' "$SAMPLE" | while read -r ip id; do
     [ "${#id}" -eq 64 ] || continue
     answer=$(cri inspectp -o json "$id" 2>&1)

@@ -1,0 +1,269 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createNodeShell, type SshSettings } from '../../../src/adapters/ssh/node-shell.js'
+import { readNodeAnswers } from '../../../src/core/evidence/parse/answers.js'
+import type { NodeCommand, NodeShell } from '../../../src/ports.js'
+import { onePlace, type Place, value } from './on-node.js'
+
+let place: Place
+let shells: (NodeShell & { close(): Promise<void> })[]
+
+beforeAll(async () => {
+  place = await onePlace()
+  await place.node.add({ name: 'a', namespace: 'payments', uid: 'uid-a' })
+})
+afterAll(() => place.close())
+beforeEach(() => {
+  shells = []
+})
+afterEach(async () => {
+  await Promise.all(shells.map(shell => shell.close()))
+})
+
+const settings = (change: Partial<SshSettings> = {}): SshSettings => ({
+  readUser: place.lab.user,
+  readKeyFile: place.lab.readIdentity,
+  repairUser: place.lab.user,
+  repairKeyFile: place.lab.repairIdentity,
+  knownHostsFile: place.lab.knownHosts,
+  nodeAddresses: new Map([['node-07', { host: '127.0.0.1', port: place.node.port }]]),
+  connectTimeoutMs: 10_000,
+  ...change,
+})
+const shellWith = (change: Partial<SshSettings> = {}): NodeShell & { close(): Promise<void> } => {
+  const shell = createNodeShell(settings(change))
+  shells.push(shell)
+  return shell
+}
+
+const node = { name: 'node-07', address: '127.0.0.1' }
+const probe: NodeCommand = { script: 'probe', args: ['--light'] }
+const limits = { timeoutMs: 30_000, maxBytes: 16 * 1024 * 1024 }
+const file = (name: string, text: string): string => {
+  const path = join(place.dir, name)
+  writeFileSync(path, text)
+  return path
+}
+/** A node's command that is a small program instead of the probe. */
+const saying = (program: string): Partial<SshSettings> => ({ probeCommand: ['/bin/sh', '-c', program, '--'] })
+const eventually = async (what: string, holds: () => boolean): Promise<void> => {
+  for (const deadline = Date.now() + 15_000; Date.now() < deadline; ) {
+    if (holds()) return
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+  throw new Error(`not within 15 s: ${what}`)
+}
+const isRunning = (pidFile: string): boolean => existsSync(`/proc/${readFileSync(pidFile, 'utf8').trim()}`)
+
+/** Whether our side of a connection still exists, by its local port. */
+const listening = (port: string): boolean =>
+  readFileSync('/proc/net/tcp', 'utf8')
+    .split('\n')
+    .some(
+      line =>
+        line.split(/\s+/)[2]?.endsWith(`:${Number(port).toString(16).toUpperCase().padStart(4, '0')}`) ===
+          true && line.split(/\s+/)[4] === '01',
+    )
+
+test('P-E3: the probe over SSH, with a hashed known_hosts, answers and shows the line that ran', async () => {
+  expect(readFileSync(place.lab.knownHosts, 'utf8')).toMatch(/^\|1\|/)
+  const shell = shellWith()
+  const at = place.clock.now()
+  const result = await shell.run(node, probe, limits)
+  expect(result).toMatchObject({ exitCode: 0, timedOut: false, truncated: false, stderr: '' })
+  expect(result.shown).toBe('timeout -k 5 120 /bin/sh -s -- --light')
+  expect(result.shown).toBe(shell.shown(probe))
+  const answers = readNodeAnswers(result, { at, now: place.clock.now() })
+  expect(value(answers.host).hostname).toBe('node-07')
+  expect(value(answers.stores)[0]?.allocations).toHaveLength(1)
+})
+
+test('an argument with quotes, blanks and a dollar arrives as it was', async () => {
+  const odd = `a 'b' "c" $HOME \`id\` ; \\ é`
+  const shell = shellWith({ probeCommand: ['printf', '%s'] })
+  const result = await shell.run(node, { script: 'probe', args: [odd] }, limits)
+  expect(result.stdout).toBe(odd)
+})
+
+test('remove-orphans runs as the user for repairs and reads its list', async () => {
+  const shell = shellWith({ removeCommand: ['sh', '-c', 'cat; echo " $0"'] })
+  const result = await shell.run(
+    node,
+    { script: 'remove-orphans', args: ['restore'], stdin: 'one\n' },
+    limits,
+  )
+  expect(result.stdout).toBe('one\n restore\n')
+  expect(result.shown).toBe(`timeout -k 5 120 sh -c 'cat; echo " $0"' restore`)
+})
+
+describe('refuses, with one line that says what to do', () => {
+  const refused = async (change: Partial<SshSettings>): Promise<string> => {
+    const error: unknown = await shellWith(change)
+      .run(node, probe, limits)
+      .catch((cause: unknown) => cause)
+    if (!(error instanceof Error)) throw new Error('it was let in')
+    expect(error.message).not.toContain('\n')
+    return `${error.name}: ${error.message}`
+  }
+  const spelled = () => `[127.0.0.1]:${place.node.port}`
+
+  test('a host key that is not pinned', async () => {
+    expect(await refused({ knownHostsFile: file('none', '# empty\n') })).toMatch(
+      /^Refused: no host key of node-07 \(\[127\.0\.0\.1\]:\d+\) is in .*none; compare what `ssh-keyscan -p \d+ 127\.0\.0\.1`/,
+    )
+  })
+  test('another host key than the pinned one', async () => {
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(place.dir, 'other')])
+    const [type, key] = readFileSync(join(place.dir, 'other.pub'), 'utf8').split(' ')
+    const text = await refused({ knownHostsFile: file('wrong', `${spelled()} ${type} ${key}\n`) })
+    expect(text).toMatch(
+      /^Refused: node-07 \(127\.0\.0\.1:\d+\): its host key SHA256:\S+ is not the pinned one/,
+    )
+    expect(text).toContain('in line 1 of')
+  })
+  test('a revoked host key, even where another line pins it', async () => {
+    const lines = `${spelled()} ${place.node.hostKey}\n@revoked * ${place.node.hostKey}\n`
+    expect(await refused({ knownHostsFile: file('revoked', lines) })).toMatch(
+      /is revoked \(.*revoked, line 2\)$/,
+    )
+  })
+  test('a certificate authority instead of a key', async () => {
+    const lines = `@cert-authority * ${place.node.hostKey}\n`
+    expect(await refused({ knownHostsFile: file('authority', lines) })).toContain(
+      'line 1 names a certificate authority, which cannot be used here',
+    )
+  })
+  test('a key of a type the node does not have', async () => {
+    execFileSync('ssh-keygen', ['-q', '-t', 'ecdsa', '-N', '', '-f', join(place.dir, 'ecdsa')])
+    const [type, key] = readFileSync(join(place.dir, 'ecdsa.pub'), 'utf8').split(' ')
+    expect(await refused({ knownHostsFile: file('type', `${spelled()} ${type} ${key}\n`) })).toMatch(
+      /^Refused: .*offers no host key of a pinned type/,
+    )
+  })
+  test('a user key the node does not accept', async () => {
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(place.dir, 'stranger')])
+    expect(await refused({ readKeyFile: join(place.dir, 'stranger') })).toMatch(
+      /^Refused: node-07 .* does not let \S+ in with the key .*stranger: add its public key/,
+    )
+  })
+  test('a user key with a passphrase, and one that is not there', async () => {
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', 'secret', '-f', join(place.dir, 'locked')])
+    expect(await refused({ readKeyFile: join(place.dir, 'locked') })).toMatch(
+      /give one without a passphrase$/,
+    )
+    expect(await refused({ readKeyFile: join(place.dir, 'absent') })).toMatch(
+      /absent cannot be read \(ENOENT\)/,
+    )
+    expect(await refused({ knownHostsFile: join(place.dir, 'absent') })).toMatch(
+      /known_hosts file .* cannot be read/,
+    )
+  })
+  test('a node without an address', async () => {
+    const shell = shellWith()
+    await expect(shell.run({ name: 'node-99', address: undefined }, probe, limits)).rejects.toThrow(
+      'node-99 has no InternalIP: set its address in CNIBOT_SSH_NODE_ADDRESSES',
+    )
+  })
+  test('a node where nobody listens, and one that says nothing', async () => {
+    const silent: Server = createServer(socket => socket.resume())
+    await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
+    const { port } = silent.address() as AddressInfo
+    const at = (number: number): Partial<SshSettings> => ({
+      nodeAddresses: new Map([['node-07', { host: '127.0.0.1', port: number }]]),
+      connectTimeoutMs: 700,
+    })
+    expect(await refused(at(port))).toMatch(/^Unreachable: node-07 .* did not answer SSH within 0\.7 s/)
+    await new Promise(resolve => silent.close(resolve))
+    expect(await refused(at(port))).toMatch(
+      /^Unreachable: node-07 .* refuses connections: is sshd running there\?/,
+    )
+  })
+})
+
+test('output beyond the cap is cut and the command on the node ends', async () => {
+  const pid = join(place.dir, 'flood.pid')
+  const shell = shellWith(saying(`echo $$ > ${pid}; exec yes`))
+  const result = await shell.run(node, probe, { timeoutMs: 30_000, maxBytes: 100_000 })
+  expect(result).toMatchObject({ truncated: true, timedOut: false })
+  expect(result.stdout).toHaveLength(100_000)
+  await eventually('yes has ended', () => !isRunning(pid))
+})
+
+test('a flood on stderr neither hangs the command nor fills the memory', async () => {
+  const shell = shellWith(saying('head -c 5000000 /dev/zero | tr "\\0" e >&2; echo done'))
+  const result = await shell.run(node, probe, limits)
+  expect(result).toMatchObject({ stdout: 'done\n', exitCode: 0 })
+  expect(result.stderr).toHaveLength(64 * 1024)
+})
+
+test('what had arrived when the time is up is kept, and the command on the node ends', async () => {
+  const pid = join(place.dir, 'slow.pid')
+  const shell = shellWith(saying(`echo $$ > ${pid}; echo early; while sleep 0.2; do echo more; done`))
+  const result = await shell.run(node, probe, { timeoutMs: 1500, maxBytes: 1000 })
+  expect(result).toMatchObject({ timedOut: true, stdout: expect.stringMatching(/^early\n/) })
+  await eventually('the loop has ended', () => !isRunning(pid))
+})
+
+test('the limit on the node ends a silent command although nobody waits for it', async () => {
+  const pid = join(place.dir, 'silent.pid')
+  const shell = shellWith({ ...saying(`echo $$ > ${pid}; exec sleep 600`), commandLimitS: 3 })
+  expect(await shell.run(node, probe, limits)).toMatchObject({ exitCode: 124, timedOut: false })
+  expect(isRunning(pid)).toBe(false)
+  expect(await shell.run(node, probe, { ...limits, timeoutMs: 500 })).toMatchObject({ timedOut: true })
+  await eventually('sleep has ended', () => !isRunning(pid))
+})
+
+test('a connection lost in the middle leaves what had arrived, and no exit code', async () => {
+  const shell = shellWith(saying('echo ">host 1.0"; echo " hostname a"; kill -9 $(ps -o ppid= -p $PPID)'))
+  const result = await shell.run(node, probe, limits)
+  expect(result.exitCode).toBeUndefined()
+  expect(result.stdout).toBe('>host 1.0\n hostname a\n')
+  const answers = readNodeAnswers(result, { at: 1, now: 2 })
+  expect(answers.sandboxes).toMatchObject({ reason: expect.stringContaining('the connection ended before') })
+  // The next command opens another connection.
+  const next = await shell.run(node, { script: 'remove-orphans', args: ['x'] }, limits)
+  expect(next.exitCode).not.toBeUndefined()
+})
+
+test('one connection serves many commands at once, and a cap holds for all nodes', async () => {
+  const shell = shellWith({ ...saying('echo $SSH_CONNECTION'), maxConnections: 1 })
+  const results = await Promise.all(Array.from({ length: 12 }, () => shell.run(node, probe, limits)))
+  expect(new Set(results.map(({ stdout }) => stdout)).size).toBe(1)
+  // The other user needs a connection of his own: the idle one makes room.
+  const repair = await shell.run(node, { script: 'remove-orphans', args: [] }, limits)
+  expect(repair.exitCode).not.toBe(0)
+})
+
+test('an unused connection is closed after a while', async () => {
+  const shell = shellWith({ ...saying('echo $SSH_CONNECTION; echo $PPID'), idleMs: 100 })
+  const { stdout } = await shell.run(node, probe, limits)
+  const session = `/proc/${stdout.split('\n')[1]}`
+  const port = stdout.split(' ')[1] ?? ''
+  await eventually('the session has ended', () => !existsSync(session))
+  await eventually('its port is free', () => !listening(port))
+  expect((await shell.run(node, probe, limits)).stdout.split(' ')[1]).not.toBe(port)
+})
+
+test('stopping the caller stops the command', async () => {
+  const pid = join(place.dir, 'stopped.pid')
+  const controller = new AbortController()
+  const shell = shellWith(saying(`echo $$ > ${pid}; while sleep 0.2; do echo more; done`))
+  const running = shell.run(node, probe, { ...limits, signal: controller.signal })
+  await eventually('it runs', () => existsSync(pid) && readFileSync(pid, 'utf8') !== '')
+  controller.abort()
+  await expect(running).rejects.toThrow(/^stopped before the node had answered/)
+  await eventually('the loop has ended', () => !isRunning(pid))
+})
+
+test('a jump host is gone through, and its key is pinned too', async () => {
+  const jump = { user: place.lab.user, host: '127.0.0.1', port: place.node.port }
+  const result = await shellWith({ ...saying('echo through'), jump }).run(node, probe, limits)
+  expect(result.stdout).toBe('through\n')
+  const only = file('only-node', `node-07 ${place.node.hostKey}\n`)
+  await expect(
+    shellWith({ jump: { ...jump, host: 'localhost' }, knownHostsFile: only }).run(node, probe, limits),
+  ).rejects.toThrow(/no host key of localhost/)
+})

@@ -64,6 +64,7 @@ class ControllerManager implements Controllers {
   stop(): void {
     this.#stopped = true
     this.#stopListening()
+    this.#world.stopListening()
     if (this.#waiting !== undefined) clearImmediate(this.#waiting)
     this.#tellIdle()
   }

@@ -11,10 +11,17 @@ const letters = 'bcdfghjklmnpqrstvwxz2456789'
  * A hash that looks like `pod-template-hash` and `controller-revision-hash`. The real one hashes Go's print of the
  * struct, so the value differs; equal templates give equal hashes all the same.
  */
-export const templateHash = (template: unknown): string =>
-  Array.from(String(fnv32(canonical(template))), digit => letters[digit.charCodeAt(0) % letters.length]).join(
-    '',
-  )
+export const templateHash = (template: object): string => {
+  const known = hashes.get(template)
+  if (known !== undefined) return known
+  const digits = String(fnv32(canonical(template)))
+  const hash = Array.from(digits, digit => letters[digit.charCodeAt(0) % letters.length]).join('')
+  hashes.set(template, hash)
+  return hash
+}
+
+/** Stored objects never change, so their hash holds as long as they live. */
+const hashes = new WeakMap<object, string>()
 
 /** JSON with sorted keys. */
 const canonical = (value: unknown): string =>

@@ -1,7 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import type { ChangeType, KubeObject, LabStore } from '../store.js'
 import { withDefaults, withTemplateGeneration } from './defaults.js'
-import { freeze, headed, keyOf, nameSuffix, sameJson, sorted } from './objects.js'
+import {
+  freeze,
+  headed,
+  keyOf,
+  generationSpec,
+  nameSuffix,
+  placeInOrder,
+  sameJson,
+  sorted,
+  within,
+} from './objects.js'
 import { resourceType, resourceTypes } from './resources.js'
 import { type ReadClock, timestamp } from './shapes.js'
 import { alreadyExists, conflict, notFound } from './status.js'
@@ -29,6 +39,7 @@ export class MemoryStore implements LabStore {
   readonly #random: () => number
   readonly #historyLength: number
   readonly #objects = new Map<string, Map<string, KubeObject>>()
+  readonly #sorted = new Map<string, KubeObject[]>()
   readonly #listeners = new Set<(change: Change) => void>()
   #history: Change[] = []
   #revision = 1
@@ -40,7 +51,10 @@ export class MemoryStore implements LabStore {
     this.clock = options.clock
     this.#random = options.random ?? Math.random
     this.#historyLength = options.historyLength ?? 4000
-    for (const type of resourceTypes) this.#objects.set(type.resource, new Map())
+    for (const type of resourceTypes) {
+      this.#objects.set(type.resource, new Map())
+      this.#sorted.set(type.resource, [])
+    }
     for (const name of ['default', 'kube-node-lease', 'kube-public', 'kube-system'])
       this.#ensureNamespace(name)
   }
@@ -56,7 +70,7 @@ export class MemoryStore implements LabStore {
 
   /** Sorted as etcd sorts: by namespace, then name. */
   list(resource: string, namespace?: string): KubeObject[] {
-    return sorted(this.#of(resource).values(), namespace)
+    return within(this.#sortedOf(resource), namespace)
   }
 
   /** The list as it was at an earlier revision; undefined when that history is gone. */
@@ -69,7 +83,7 @@ export class MemoryStore implements LabStore {
       if (change.previous === undefined) objects.delete(keyOf(change.object))
       else objects.set(keyOf(change.object), change.previous)
     }
-    return sorted(objects.values(), namespace)
+    return within(sorted(objects.values()), namespace)
   }
 
   get(resource: string, namespace: string | undefined, name: string): KubeObject | undefined {
@@ -185,6 +199,12 @@ export class MemoryStore implements LabStore {
     return objects
   }
 
+  #sortedOf(resource: string): KubeObject[] {
+    const objects = this.#sorted.get(resourceType(resource).resource)
+    if (objects === undefined) throw new Error(`no store for "${resource}"`)
+    return objects
+  }
+
   #ensureNamespace(name: string): void {
     if (this.#of('namespaces').has(`/${name}`)) return
     this.#commit(
@@ -213,6 +233,7 @@ export class MemoryStore implements LabStore {
     this.#revision += 1
     const metadata = { ...next.metadata, resourceVersion: String(this.#revision) }
     const object = freeze({ ...next, metadata })
+    placeInOrder(this.#sortedOf(resource), object, type === 'DELETED')
     if (type === 'DELETED') this.#of(resource).delete(keyOf(object))
     else this.#of(resource).set(keyOf(object), object)
     const change = { revision: this.#revision, type, resource, object, previous }
@@ -238,7 +259,3 @@ export class MemoryStore implements LabStore {
     }
   }
 }
-
-/** Giving a Pod its node is no change of what is wanted of it. */
-const generationSpec = (object: KubeObject): unknown =>
-  object.kind === 'Pod' ? { ...object.spec, nodeName: '' } : object.spec

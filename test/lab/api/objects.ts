@@ -10,12 +10,25 @@ export const nameSuffix = (random: () => number): string =>
 export const keyOf = (object: KubeObject): string =>
   `${object.metadata.namespace ?? ''}/${object.metadata.name}`
 
-export const sorted = (objects: Iterable<KubeObject>, namespace: string | undefined): KubeObject[] =>
-  [...objects]
-    .filter(object => namespace === undefined || object.metadata.namespace === namespace)
-    .sort((a, b) => compare(keyOf(a), keyOf(b)))
+/** Objects in etcd's order: by namespace, then name. */
+export const sorted = (objects: Iterable<KubeObject>): KubeObject[] =>
+  [...objects].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+/** Keeps a sorted list right after one change, in place. */
+export const placeInOrder = (list: KubeObject[], object: KubeObject, gone: boolean): void => {
+  const key = keyOf(object)
+  let [low, high] = [0, list.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const other = list[middle]
+    if (other !== undefined && keyOf(other) < key) low = middle + 1
+    else high = middle
+  }
+  const found = list[low]
+  const known = found !== undefined && keyOf(found) === key
+  if (gone) list.splice(low, known ? 1 : 0)
+  else list.splice(low, known ? 1 : 0, object)
+}
 
 /** kind and apiVersion first, then metadata: the order of the server's JSON. */
 export const headed = (type: ResourceType, object: KubeObject): KubeObject => {
@@ -46,3 +59,11 @@ export const sameJson = (a: unknown, b: unknown): boolean => {
   const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>]
   return Object.keys({ ...left, ...right }).every(key => sameJson(left[key], right[key]))
 }
+
+/** A copy: the caller may sort or shorten it. */
+export const within = (objects: KubeObject[], namespace: string | undefined): KubeObject[] =>
+  namespace === undefined ? [...objects] : objects.filter(object => object.metadata.namespace === namespace)
+
+/** Giving a Pod its node is no change of what is wanted of it. */
+export const generationSpec = (object: KubeObject): unknown =>
+  object.kind === 'Pod' ? { ...object.spec, nodeName: '' } : object.spec

@@ -1,5 +1,5 @@
 import type { KubeObject, LabStore } from '../../store.js'
-import { nameSuffix } from '../objects.js'
+import { nameSuffix, sameJson } from '../objects.js'
 import {
   controllerOf,
   isFinished,
@@ -15,13 +15,19 @@ import { deleteObject } from '../deletion.js'
 export class World {
   readonly store: LabStore
   readonly clock: ReadClock
+  readonly stopListening: () => void
   readonly #random: () => number
+  /** Pods by their controller's uid, until the next change of a Pod. */
+  #byOwner: Map<string, Pod[]> | undefined
   readonly #events = new Map<string, string>()
 
   constructor(store: LabStore, clock: ReadClock, random: () => number) {
     this.store = store
     this.clock = clock
     this.#random = random
+    this.stopListening = store.onChange((_type, resource) => {
+      if (resource === 'pods') this.#byOwner = undefined
+    })
   }
 
   nodes(): Node[] {
@@ -33,7 +39,8 @@ export class World {
   }
 
   podsOf(owner: KubeObject): Pod[] {
-    return this.pods(owner.metadata.namespace).filter(pod => controllerOf(pod)?.uid === owner.metadata.uid)
+    this.#byOwner ??= byController(this.pods())
+    return [...(this.#byOwner.get(owner.metadata.uid ?? '') ?? [])]
   }
 
   workloads(resource: string): Workload[] {
@@ -77,7 +84,7 @@ export class World {
   }
 
   setStatus(resource: string, object: KubeObject, status: Record<string, unknown>): void {
-    this.store.update(resource, { ...object, status })
+    if (!sameJson(object.status, status)) this.store.update(resource, { ...object, status })
   }
 
   /** An event in the legacy form, counted up when the same was said before. */
@@ -121,6 +128,17 @@ export class World {
     })
     this.#events.set(key, event.metadata.name)
   }
+}
+
+const byController = (pods: Pod[]): Map<string, Pod[]> => {
+  const groups = new Map<string, Pod[]>()
+  for (const pod of pods) {
+    const uid = controllerOf(pod)?.uid ?? ''
+    const group = groups.get(uid)
+    if (group === undefined) groups.set(uid, [pod])
+    else group.push(pod)
+  }
+  return groups
 }
 
 export const namespaceOf = (object: KubeObject): { namespace?: string } =>

@@ -92,6 +92,7 @@ describe('a range', () => {
     expect(
       await lab.run('node-07', 'ls "$CNIBOT_NODE_ROOT/var/lib/cni/networks/k8s-pod-network" | wc -l'),
     ).toBe('255\n')
+    await expect(node.leak(2)).rejects.toThrow('no IP addresses available in range set')
     const failed = await node.add(pod('stuck')).catch((error: unknown) => error)
     expect(failed).toBeInstanceOf(SandboxError)
     const { message, sandboxId } = failed as SandboxError

@@ -1,7 +1,7 @@
 import { utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { ipamConfig, loadNetwork, missingPlugin, type NetworkConfig, storeFolder } from './conflist.js'
-import { ipamAdd, ipamDel } from './host-local.js'
+import { ipamAdd, ipamAddMany, ipamDel, type IpamResult } from './host-local.js'
 import { newMac, newUuid, type PodNetwork } from './model.js'
 import { type DelFailure, delFailures } from './wordings.js'
 
@@ -72,12 +72,28 @@ export class Cni {
     const { root, plugins: folder } = this.options
     const request = { folder, containerId: id, config: ipamConfig(root, network) }
     const result = await ipamAdd(request).catch((error: unknown) => {
-      throw new Error(`plugin type="${firstType(network)}" failed (add): ${words(error)}`)
+      throw addFailure(network, words(error))
     })
-    const ip = result.ips[0]
-    const [address = '', prefix = '24'] = (ip?.address ?? '').split('/')
-    setModified(join(storeFolder(root, network), address), modified)
-    return { address, prefix: Number(prefix), gateway: ip?.gateway ?? '' }
+    const first = firstAddress(result)
+    setModified(join(storeFolder(root, network), first.address), modified)
+    return first
+  }
+
+  /** Addresses alone, one for each owner; throws when the range is full, what was taken until then stays. */
+  async allocateMany(owners: { id: string; modified: number }[]): Promise<string[]> {
+    const { root, plugins: folder } = this.options
+    const network = this.network()
+    const request = { folder, config: ipamConfig(root, network) }
+    const { results, failure } = await ipamAddMany(
+      request,
+      owners.map(owner => owner.id),
+    )
+    const addresses = results.map(result => firstAddress(result).address)
+    for (const [index, address] of addresses.entries()) {
+      setModified(join(storeFolder(root, network), address), owners[index]?.modified ?? this.options.now())
+    }
+    if (failure !== undefined) throw addFailure(network, failure)
+    return addresses
   }
 
   /** DEL; resolves with the reason when it failed. */
@@ -99,6 +115,14 @@ export class Cni {
   private notFound(type: string, verb: string): string {
     return `plugin type="${type}" failed (${verb}): failed to find plugin "${type}" in path [${this.options.plugins}]`
   }
+}
+
+const addFailure = (network: NetworkConfig, message: string): Error =>
+  new Error(`plugin type="${firstType(network)}" failed (add): ${message}`)
+
+const firstAddress = ({ ips: [ip] }: IpamResult) => {
+  const [address = '', prefix = '24'] = (ip?.address ?? '').split('/')
+  return { address, prefix: Number(prefix), gateway: ip?.gateway ?? '' }
 }
 
 const firstType = (network: NetworkConfig): string => network.plugins[0]?.type ?? 'bridge'

@@ -113,9 +113,12 @@ export class LabNode {
       throw new SandboxError(text, id)
     }
     this.runtime.sandboxes.set(id, sandbox)
-    await this.runtime.renderSoon()
-    await this.held
-    if (this.listingDelayMs > 0) await delay(this.listingDelayMs, undefined, { signal: this.closing.signal })
+    if (this.held !== undefined || this.listingDelayMs > 0) {
+      await this.runtime.renderSoon()
+      await this.held
+      if (this.listingDelayMs > 0)
+        await delay(this.listingDelayMs, undefined, { signal: this.closing.signal })
+    }
     sandbox.listed = true
     await this.runtime.renderSoon()
     lines.runDone(this.clock.now(), pod, id)

@@ -1,4 +1,3 @@
-import pLimit from 'p-limit'
 import type { LabNode } from './lab-node.js'
 import { type Allocation, newId, newUuid } from './model.js'
 import { type DelFailure, delFailures, kubeletStopFailed, runtimeLines } from './wordings.js'
@@ -18,23 +17,17 @@ export const leak = async (
 ): Promise<Allocation[]> => {
   const network = node.cni.network()
   const times = spread(count, between ?? [node.clock.now(), node.clock.now()], clusters)
-  // Two at a time: the plugin's lock lets one through, the other one starts up meanwhile.
-  const limit = pLimit(2)
-  const leaked = await Promise.all(
-    times.map(modified =>
-      limit(async () => {
-        const owner = newId()
-        const { address } = await node.cni.allocate(owner, network, modified)
-        node.runtime.chains.set(owner, {
-          address,
-          network: network.name,
-          owner,
-          podCidr: node.podCidr,
-        })
-        return { address, owner, ifname: 'eth0', modified }
-      }),
-    ),
-  )
+  const owners = times.map(modified => ({ id: newId(), modified }))
+  const addresses = await node.cni.allocateMany(owners)
+  const leaked = owners.map(({ id: owner, modified }, index) => ({
+    address: addresses[index] ?? '',
+    owner,
+    ifname: 'eth0',
+    modified,
+  }))
+  for (const { address, owner } of leaked) {
+    node.runtime.chains.set(owner, { address, network: network.name, owner, podCidr: node.podCidr })
+  }
   node.runtime.render()
   return leaked
 }

@@ -102,22 +102,6 @@ export class Runtime {
     return this.coming
   }
 
-  /** One drawing for all that changes in this turn of the event loop. */
-  refresh(): Promise<void> {
-    this.pending ??= new Promise((resolve, reject) => {
-      setImmediate(() => {
-        this.pending = undefined
-        try {
-          this.render()
-          resolve()
-        } catch (error) {
-          reject(error)
-        }
-      })
-    })
-    return this.pending
-  }
-
   render(): void {
     // crictl lists the newest first.
     const listed = this.listed().toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))

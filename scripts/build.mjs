@@ -18,7 +18,14 @@ const tsc = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin
 if (tsc.status !== 0) process.exit(tsc.status ?? 1)
 
 const notCode = source => !['.ts', '.tsx'].includes(extname(source))
-const copies = target === 'build' ? [['src', 'src'], ['test/lab', 'test/lab']] : [['src', '.']]
+const copies =
+  target === 'build'
+    ? [
+        ['src', 'src'],
+        ['test/lab', 'test/lab'],
+      ]
+    : [['src', '.']]
 for (const [from, to] of copies) {
-  if (existsSync(join(root, from))) cpSync(join(root, from), join(out, to), { recursive: true, filter: notCode })
+  if (existsSync(join(root, from)))
+    cpSync(join(root, from), join(out, to), { recursive: true, filter: notCode })
 }

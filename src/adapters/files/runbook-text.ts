@@ -71,9 +71,8 @@ const wrongWith = (issue: z.core.$ZodIssue, whole: unknown): string => {
   if (issue.code === 'invalid_value') return notAmong(shown, issue.values.map(String))
   if (issue.code === 'invalid_union') return notAmong(shown, stepKinds)
   if (issue.code === 'invalid_type') {
-    return found === undefined
-      ? `is missing; write a ${issue.expected}`
-      : `${shown} must be a ${issue.expected}`
+    const expected = inYaml[issue.expected] ?? issue.expected
+    return shown === undefined ? `is missing; write a ${expected}` : `${shown} must be a ${expected}`
   }
   if (issue.code === 'invalid_format') return `${shown} must be ${formOf(issue)}`
   return `${shown}: ${issue.message}`

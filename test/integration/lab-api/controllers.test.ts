@@ -231,3 +231,36 @@ describe('DaemonSets', () => {
     expect(targets(lab)).toEqual(['node-01', 'node-02', 'node-09'])
   })
 })
+
+describe('budgets', () => {
+  const spec = { minAvailable: 2, selector: { matchLabels: { app: 'api' } } }
+
+  test('an eviction is counted until its Pod is replaced', async () => {
+    const lab = start()
+    lab.store.create('deployments', workload('Deployment', 'api', { replicas: 3 }))
+    const metadata = { name: 'api', namespace: 'payments' }
+    lab.store.create('poddisruptionbudgets', {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata,
+      spec,
+    })
+    const status = () => lab.store.get('poddisruptionbudgets', 'payments', 'api')?.status
+    await until(lab.store, () => status()?.disruptionsAllowed === 1, 'one disruption allowed')
+    expect(status()).toMatchObject({
+      currentHealthy: 3,
+      desiredHealthy: 2,
+      expectedPods: 3,
+      observedGeneration: 1,
+    })
+    const seen: unknown[] = []
+    const stop = lab.store.onChange((_type, resource, object) => {
+      if (resource === 'poddisruptionbudgets') seen.push(object.status?.disruptionsAllowed)
+    })
+    deleteObject(lab.store, lab.clock, 'pods', pods(lab)[0] as Pod)
+    await until(lab.store, () => seen.includes(0), 'no disruption allowed')
+    await until(lab.store, () => status()?.disruptionsAllowed === 1, 'one allowed again')
+    stop()
+    expect(seen).toEqual([0, 1])
+  })
+})

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ChangeType, KubeObject, LabStore } from '../store.js'
+import { type Change, ChangeLog } from './change-log.js'
 import { withDefaults, withTemplateGeneration } from './defaults.js'
 import {
   freeze,
@@ -16,15 +17,6 @@ import { resourceType, resourceTypes } from './resources.js'
 import { type ReadClock, timestamp } from './shapes.js'
 import { alreadyExists, conflict, notFound } from './status.js'
 
-export interface Change {
-  revision: number
-  type: ChangeType
-  resource: string
-  /** For DELETED: the last state, with the revision of the removal. */
-  object: KubeObject
-  previous: KubeObject | undefined
-}
-
 type Listener = (type: ChangeType, resource: string, object: KubeObject) => void
 
 /** Events older than this are forgotten: the API server's --event-ttl. */
@@ -37,20 +29,18 @@ const eventLife = 3_600_000
 export class MemoryStore implements LabStore {
   readonly clock: ReadClock
   readonly #random: () => number
-  readonly #historyLength: number
+  readonly #log: ChangeLog
   readonly #objects = new Map<string, Map<string, KubeObject>>()
   readonly #sorted = new Map<string, KubeObject[]>()
   readonly #listeners = new Set<(change: Change) => void>()
-  #history: Change[] = []
   #revision = 1
-  #compacted = 1
   #waiting: Change[] = []
   #telling = false
 
   constructor(options: { clock: ReadClock; random?: () => number; historyLength?: number }) {
     this.clock = options.clock
     this.#random = options.random ?? Math.random
-    this.#historyLength = options.historyLength ?? 4000
+    this.#log = new ChangeLog(options.historyLength ?? 4000)
     for (const type of resourceTypes) {
       this.#objects.set(type.resource, new Map())
       this.#sorted.set(type.resource, [])
@@ -65,7 +55,7 @@ export class MemoryStore implements LabStore {
 
   /** The oldest revision from which a watch can go on. */
   get compacted(): number {
-    return this.#compacted
+    return this.#log.compacted
   }
 
   /** Sorted as etcd sorts: by namespace, then name. */
@@ -75,15 +65,9 @@ export class MemoryStore implements LabStore {
 
   /** The list as it was at an earlier revision; undefined when that history is gone. */
   listAt(resource: string, namespace: string | undefined, revision: number): KubeObject[] | undefined {
-    if (revision < this.#compacted) return undefined
-    const objects = new Map(this.#of(resource))
-    for (const change of this.#history.toReversed()) {
-      if (change.revision <= revision) break
-      if (change.resource !== resource) continue
-      if (change.previous === undefined) objects.delete(keyOf(change.object))
-      else objects.set(keyOf(change.object), change.previous)
-    }
-    return within(sorted(objects.values()), namespace)
+    if (revision === this.#revision) return this.list(resource, namespace)
+    const objects = this.#log.rewind(resource, this.#sortedOf(resource), revision)
+    return objects === undefined ? undefined : within(sorted(objects), namespace)
   }
 
   get(resource: string, namespace: string | undefined, name: string): KubeObject | undefined {
@@ -183,14 +167,12 @@ export class MemoryStore implements LabStore {
 
   /** Changes after `revision`; undefined when that history is gone. */
   changesSince(revision: number): Change[] | undefined {
-    if (revision < this.#compacted) return undefined
-    return this.#history.filter(change => change.revision > revision)
+    return this.#log.since(revision)
   }
 
   /** Forgets all history: watches and chunked lists from before answer 410. */
   compact(): void {
-    this.#history = []
-    this.#compacted = this.#revision
+    this.#log.compact(this.#revision)
   }
 
   #of(resource: string): Map<string, KubeObject> {
@@ -237,11 +219,7 @@ export class MemoryStore implements LabStore {
     if (type === 'DELETED') this.#of(resource).delete(keyOf(object))
     else this.#of(resource).set(keyOf(object), object)
     const change = { revision: this.#revision, type, resource, object, previous }
-    this.#history.push(change)
-    if (this.#history.length > this.#historyLength * 1.25) {
-      this.#history = this.#history.slice(-this.#historyLength)
-      this.#compacted = (this.#history[0]?.revision ?? this.#revision) - 1
-    }
+    this.#log.add(change)
     this.#tell(change)
     return object
   }

@@ -196,6 +196,8 @@ describe('journal, units and time', () => {
     expect(await show('-u kubelet -g HELLO -o cat')).toBe('-- No entries --\n')
     expect(await show('-u kubelet -g hello -o cat')).toContain('hello')
     expect(await show('-u nosuch -q')).toBe('')
+    const days = await lab.run('node-08', "journalctl -u containerd -o cat -q --since '15 days ago' | wc -l")
+    expect(Number(days)).toBeGreaterThan(2)
     expect((await lab.output('node-08', 'journalctl --flow')).code).toBe(1)
   })
 

@@ -74,3 +74,12 @@ describe('trouble with the runtime', () => {
     expect(world.ready()?.message).toContain('Network plugin returns error: cni plugin not initialized')
   })
 })
+
+test('a kubelet that was stopped has nothing left to wait for', async () => {
+  await world.kubelets.stop()
+  await world.create('too-late')
+  expect(world.status('too-late').phase).toBe('Pending')
+  await world.restartKubelet()
+  await world.kubelets.settled()
+  expect(world.status('too-late').phase).toBe('Running')
+})

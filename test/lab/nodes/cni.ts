@@ -75,7 +75,9 @@ export class Cni {
       throw addFailure(network, words(error))
     })
     const first = firstAddress(result)
-    setModified(join(storeFolder(root, network), first.address), modified)
+    for (const name of [first.address, 'last_reserved_ip.0']) {
+      setModified(join(storeFolder(root, network), name), modified)
+    }
     return first
   }
 
@@ -92,6 +94,7 @@ export class Cni {
     for (const [index, address] of addresses.entries()) {
       setModified(join(storeFolder(root, network), address), owners[index]?.modified ?? this.options.now())
     }
+    setModified(join(storeFolder(root, network), 'last_reserved_ip.0'), this.options.now())
     if (failure !== undefined) throw addFailure(network, failure)
     return addresses
   }

@@ -74,7 +74,11 @@ class Loop implements Kubelets {
     do {
       this.look()
       await Promise.all(this.running)
-    } while ([...this.workers.values()].some(worker => worker.busy || worker.due()))
+    } while (!this.stopping.signal.aborted && this.busy())
+  }
+
+  private busy(): boolean {
+    return [...this.workers.values()].some(worker => worker.busy || worker.due())
   }
 
   private meet(object: KubeObject): void {

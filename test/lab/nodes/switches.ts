@@ -120,6 +120,7 @@ export class Switches {
   async createdAt272YearsAgo(): Promise<Sandbox> {
     const sandbox = await this.node.add({ name: 'zz', namespace: 'lab', uid: 'uid-zz' })
     sandbox.createdAt = -6795364578871345152n
+    sandbox.annotations = {}
     sandbox.state = 'notready'
     this.node.runtime.render()
     return sandbox

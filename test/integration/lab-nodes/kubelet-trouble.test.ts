@@ -54,6 +54,8 @@ describe('trouble with the runtime', () => {
     expect(world.get('log-shipper-1')?.metadata.deletionTimestamp).toBeDefined()
     expect(world.node.allocations()).toHaveLength(1)
     const [event] = world.events('FailedKillPod')
+    const { apiVersion: _version, kind: _kind, ...fields } = event ?? {}
+    expect(shape(fields)).toEqual(shape(fixture('event-kill-failed')))
     expect(event?.message).toMatch(
       /^error killing pod: failed to "KillPodSandbox" for "[0-9a-f-]{36}" with KillPodSandboxError: "rpc error: code = Unknown desc = failed to destroy network for sandbox \\"[0-9a-f]{64}\\": failed to get network/,
     )

@@ -110,6 +110,13 @@ describe('a node', () => {
     expect(lines).toBeLessThan(1200)
   })
 
+  test('whose journal was cut no longer tells of what was before (P-E7)', async () => {
+    const cut = lab.clock.now() - 1_800_000
+    node.journal.vacuum('containerd', cut)
+    const oldest = (await on('journalctl -u containerd -o short-unix -q | head -n 1')).stdout
+    expect(Number.parseFloat(oldest)).toBeGreaterThanOrEqual(Math.floor(cut / 1000))
+  })
+
   test('whose chain lacks a plugin leaks one address for each try, in the real words', async () => {
     const plugins = [
       { type: 'bridge', ipam: { type: 'host-local', ranges: [[{ subnet: '10.244.7.0/28' }]] } },

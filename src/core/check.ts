@@ -1,8 +1,8 @@
 import type { CheckName } from './check-names.js'
-import { type Bundle, isKnown } from './evidence/bundle.js'
+import { type Bundle, isKnown, type Rollout } from './evidence/bundle.js'
 import { readCniMessage } from './diagnosis/cni-message.js'
 import { isAddSuccess, isDelFailure } from './evidence/parse/journal.js'
-import { measure } from './ipam/gap.js'
+import { allocationsWith, measure } from './ipam/gap.js'
 
 export interface CheckResult {
   /** undefined: the question got no answer, which is neither yes nor no. */
@@ -27,15 +27,18 @@ const shownAddresses = 20
 
 /**
  * By id, bookkeeping left out (P-V1): every address file has a living sandbox, and every ready Pod-network sandbox has its
- * address. Equal is the test: fewer files than sandboxes means that a living Pod's address was given away.
+ * address. Equal is the test: fewer files than sandboxes means that a living Pod's address was given away. Owners that
+ * are no sandbox ids belong to other tools and are left out on both sides; an empty file is nobody's and is not.
  */
 const allocationsMatchSandboxes = ({ bundle }: CheckEvidence): CheckResult => {
   const gap = measure(bundle)
   if (!isKnown(gap))
     return cannotSay(`${bundle.node}: allocations cannot be compared with sandboxes: ${gap.reason}`)
-  const { live, orphaned, young, foreign, unreadable, withoutAddress, standings, outside } = gap.value
-  const inside = standings.length - outside
-  const numbers = `${bundle.node}: ${inside} addresses, ${live} with a living sandbox`
+  const { live, orphaned, young, unreadable, withoutAddress, standings } = gap.value
+  const empty = allocationsWith(gap.value, 'foreign').filter(({ owner }) => owner === '').length
+  const others = gap.value.foreign - empty
+  const counted = live + orphaned + young + empty
+  const numbers = `${bundle.node}: ${counted} addresses, ${live} with a living sandbox`
   const detail = standings
     .filter(entry => entry.standing === 'orphaned' || entry.standing === 'foreign')
     .slice(0, shownAddresses)
@@ -45,21 +48,21 @@ const allocationsMatchSandboxes = ({ bundle }: CheckEvidence): CheckResult => {
     )
   const wrong = [
     orphaned > 0 && `${orphaned} without a sandbox`,
-    foreign > 0 && `${foreign} of no sandbox owner`,
+    empty > 0 && `${empty} without any owner`,
     withoutAddress !== undefined &&
       withoutAddress > 0 &&
-      `${withoutAddress} ready sandboxes without an address`,
+      `ready sandboxes without an address: ${withoutAddress}`,
+  ].filter(line => line !== false)
+  const unclear = [
+    unreadable > 0 && `files that could not be read: ${unreadable}`,
+    young > 0 && `${young} young, of Pods that may be just starting`,
+    withoutAddress === undefined &&
+      "the API's Pods are not known, so sandboxes without an address cannot be told",
   ].filter(line => line !== false)
   if (wrong.length > 0) return { holds: false, says: `${numbers}; ${wrong.join(', ')}`, detail }
-  if (unreadable > 0) return cannotSay(`${numbers}; ${unreadable} files could not be read`, detail)
-  if (young > 0)
-    return cannotSay(`${numbers}; ${young} are young and may belong to Pods that are just starting`, detail)
-  if (withoutAddress === undefined)
-    return cannotSay(
-      `${numbers}; the API's Pods are not known, so sandboxes without an address cannot be told`,
-      detail,
-    )
-  return { holds: true, says: `${numbers}: ${inside} = ${live}`, detail: [] }
+  if (unclear.length > 0) return cannotSay(`${numbers}; ${unclear.join(', ')}`, detail)
+  const leftOut = others > 0 ? `; ${others} of other tools left out` : ''
+  return { holds: true, says: `${numbers}: ${counted} = ${live}${leftOut}`, detail }
 }
 
 /**
@@ -95,6 +98,11 @@ const noNewDelFailures = ({ bundle, since }: CheckEvidence): CheckResult => {
   }
 }
 
+const shortLine = ({ name, ready, desired, missing }: Rollout): string => {
+  const nodes = missing.map(({ node }) => node)
+  return `${name} ${ready} of ${desired}${nodes.length > 0 ? `, missing on ${nodes.slice(0, 3).join(', ')}` : ''}`
+}
+
 /** Every DaemonSet that should run on this node has its Pod there, and says N of N (P-V5). */
 const rolloutsComplete = ({ bundle }: CheckEvidence): CheckResult => {
   const { rollouts } = bundle
@@ -107,7 +115,7 @@ const rolloutsComplete = ({ bundle }: CheckEvidence): CheckResult => {
   const behind = rollouts.value.filter(({ ready, desired }) => ready < desired)
   const short = behind.length > 0 ? behind : here
   if (short.length > 0) {
-    const says = short.map(({ name, ready, desired }) => `${name} ${ready} of ${desired}`).join(', ')
+    const says = short.map(shortLine).join(', ')
     return { holds: false, says: `not complete: ${says}`, detail: lines }
   }
   if (waiting.length > 0)

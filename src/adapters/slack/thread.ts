@@ -144,7 +144,7 @@ class SlackThread implements Thread {
       } catch (error) {
         if (!(error instanceof Unreachable) || attempt >= 3) throw error
         // A call that timed out here may still be under way there.
-        await pause(300 * attempt)
+        await pause(500 * attempt)
       }
     }
   }

@@ -52,7 +52,7 @@ test('a message reaches the app, and its answer lands in the thread', async () =
       await say({ text: 'pong', thread_ts: message.ts })
     })
   })
-  const asked = slack.postAs({ user: 'developer' }, { channel: 'incidents', text: 'ping' })
+  const asked = slack.postAs({ user: 'developer', channel: 'incidents', text: 'ping' })
   const thread = await slack.waitFor(it => it.messages('incidents', asked.ts)[1], 5_000, 'the answer')
   expect(thread).toMatchObject({ text: 'pong', thread_ts: asked.ts, bot_id: 'BCNIBOT' })
 })

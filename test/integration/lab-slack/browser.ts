@@ -1,6 +1,6 @@
 import { accessSync, mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
 
 const executablePath = '/usr/bin/chromium'
 const args = [
@@ -29,3 +29,6 @@ export async function keepPicture(page: Page, name: string): Promise<void> {
   mkdirSync(folder, { recursive: true })
   await page.screenshot({ path: `${folder}${name}.png` })
 }
+
+/** What a person can read there. */
+export const wordsOf = async (place: Locator): Promise<string> => (await place.allInnerTexts()).join('\n')

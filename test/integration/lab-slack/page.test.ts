@@ -2,8 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import type { App, BlockAction, ButtonAction } from '@slack/bolt'
 import type { Browser, Page } from 'playwright-core'
 import { type LocalSlack, startSlack } from '../../lab/slack/index.js'
+import { pageAssets } from '../../lab/slack/page/bundle.js'
 import { startApp } from './bolt-app.js'
-import { keepPicture, openBrowser } from './browser.js'
+import { keepPicture, openBrowser, wordsOf } from './browser.js'
 import { evidence, head, holdModal, plan, tickets } from './story.js'
 
 let browser: Browser
@@ -18,6 +19,8 @@ const troubles: string[] = []
 
 beforeAll(async () => {
   browser = await openBrowser()
+  // Bundled here, so that the first test does not wait for it.
+  await pageAssets()
 })
 afterAll(() => browser.close())
 
@@ -78,7 +81,7 @@ beforeEach(async () => {
   })
   await slack.waitFor(it => it.messages(channel, root)[4], 5_000, 'the file')
   page = await browser.newPage({ viewport: { width: 1500, height: 1000 } })
-  page.setDefaultTimeout(10_000)
+  page.setDefaultTimeout(40_000)
   page.on('pageerror', error => troubles.push(String(error)))
   page.on('console', line => line.type() === 'error' && troubles.push(line.text()))
 })
@@ -100,7 +103,7 @@ test('a channel with its thread: the replies open it, blocks and the file are re
   await page.locator(`[data-ts="${root}"]`).getByTestId('replies').click()
   await inThread('[data-block-type="table"]').waitFor()
   expect(page.url()).toContain(`#${channel}/${root}`)
-  const text = await page.getByTestId('thread-pane').innerText()
+  const text = await wordsOf(page.getByTestId('thread-pane'))
   for (const part of [
     'Evidence, Wed 11:31:07',
     'without a sandbox: 212',
@@ -130,7 +133,7 @@ test('C5: a button with a confirm dialog sends a real click, in the name of who 
   await inThread('[data-action-id="approve"]').click()
   await page.getByTestId('confirm-yes').click()
   await inThread('.edited').waitFor()
-  expect(await page.getByTestId('thread-pane').innerText()).toContain('Approved by @On-call approver')
+  expect(await wordsOf(page.getByTestId('thread-pane'))).toContain('Approved by @On-call approver')
   expect(clicks).toEqual([
     { user: 'developer', action: 'approve', value: 'run-1:7f3a' },
     { user: 'approver', action: 'approve', value: 'run-1:7f3a' },
@@ -153,6 +156,14 @@ test('a modal opens, shows what is wrong with it, and closes when the app takes 
   await page.getByTestId('modal-submit').click()
   await modal.waitFor({ state: 'detached' })
   await inThread('[data-ts]').getByText('Held: until the window at noon').waitFor()
+})
+
+test('a permalink opens the thread and points at the reply', async () => {
+  const ts = slack.messages(channel, root)[2]?.ts ?? ''
+  const { permalink = '' } = await app.client.chat.getPermalink({ channel, message_ts: ts })
+  await page.goto(permalink)
+  await inThread('.pointed').waitFor()
+  expect(await inThread('.pointed').getAttribute('data-ts')).toBe(ts)
 })
 
 test('C7: a command typed into the message box is answered to this person only', async () => {

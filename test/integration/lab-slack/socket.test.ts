@@ -10,7 +10,7 @@ beforeEach(async () => {
 afterEach(() => slack.close())
 
 const isEvent = (envelope: Envelope): boolean => envelope.type === 'events_api'
-const say = (text: string) => slack.postAs({ user: 'developer' }, { channel: 'incidents', text })
+const say = (text: string) => slack.postAs({ user: 'developer', channel: 'incidents', text })
 const eventId = (envelope: Envelope): unknown => envelope.payload?.event_id
 
 test('hello counts the connections, and a ticket is good once', async () => {
@@ -94,8 +94,8 @@ test('app_rate_limited carries no event', async () => {
 
 test('only channels of the bot send events, and an ephemeral message sends none', async () => {
   const socket = await rawSocket(slack)
-  slack.postAs({ user: 'developer' }, { channel: 'general', text: 'not here' })
-  slack.postAs({ bot: 'alertmanager' }, { channel: 'alerts', text: 'KubePodNotReady' })
+  slack.postAs({ user: 'developer', channel: 'general', text: 'not here' })
+  slack.postAs({ bot: 'alertmanager', channel: 'alerts', text: 'KubePodNotReady' })
   const event = await socket.next(isEvent)
   expect(event.payload?.event).toMatchObject({
     subtype: 'bot_message',

@@ -97,7 +97,7 @@ test('an update keeps the blocks it does not name, marks changed words, and is r
   await web.chat.update({ channel, ts, text: 'b' })
   expect(slack.messages('incidents')[0]).toMatchObject({ text: 'b', blocks: [{ type: 'divider' }] })
   expect(slack.messages('incidents')[0]?.edited?.user).toBe(slack.botUserId)
-  const other = slack.postAs({ user: 'developer' }, { channel, text: 'mine' })
+  const other = slack.postAs({ user: 'developer', channel, text: 'mine' })
   expect(await codeOf(web.chat.update({ channel, ts: other.ts, text: 'x' }))).toBe('cant_update_message')
   expect(await codeOf(web.chat.update({ channel, ts: '1.000001', text: 'x' }))).toBe('message_not_found')
   expect(await codeOf(web.chat.update({ channel, ts, text: '&'.repeat(4_001) }))).toBe('msg_too_long')

@@ -45,7 +45,8 @@ export async function serveApi(
   const { token, ...args } = await argumentsOf(request)
   const delay = parts.faults.takeDelay(method)
   if (delay > 0) await new Promise(resolve => setTimeout(resolve, delay).unref())
-  const seconds = parts.faults.takeRateLimit(typeof args.channel === 'string' ? args.channel : undefined)
+  const channel = args.channel ?? args.channel_id
+  const seconds = parts.faults.takeRateLimit(typeof channel === 'string' ? channel : undefined)
   if (seconds !== undefined) {
     calls.push({ method, args, answer: { ok: false, error: 'ratelimited' } })
     sendJson(response, { ok: false, error: 'ratelimited' }, 429, { 'retry-after': String(seconds) })

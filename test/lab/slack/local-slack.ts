@@ -5,7 +5,8 @@ import { acceptBlocks, post } from './posting.js'
 import type { Outcome } from './socket.js'
 import type { Block, Failure, Message, SlackFile, View } from './types.js'
 
-export interface PostAs {
+/** Who by name: a person, or another tool's bot such as an alert manager. */
+export type PostAs = ({ user: string } | { bot: string }) & {
   channel: string
   text: string
   blocks?: Block[]
@@ -75,9 +76,9 @@ export class LocalSlack {
     group?.users.splice(0, group.users.length, ...users.map(user => this.userId(user)))
   }
 
-  /** Oldest first, ephemeral ones too (see `ephemeral_to`). With `thread_ts`: the root and its replies. */
+  /** Copies, oldest first, ephemeral ones too (see `ephemeral_to`). With `thread_ts`: the root and its replies. */
   messages(channel: string, thread_ts?: string): Message[] {
-    const all = this.parts.workspace.messages(this.channelId(channel), true)
+    const all = this.parts.workspace.messages(this.channelId(channel), true).map(message => ({ ...message }))
     return thread_ts === undefined
       ? all
       : all.filter(message => message.ts === thread_ts || message.thread_ts === thread_ts)
@@ -149,13 +150,13 @@ export class LocalSlack {
     this.people.openHome(user)
   }
 
-  /** A message of a person, or of another tool's bot such as an alert manager. */
-  postAs(author: { user: string } | { bot: string }, { channel, text, blocks, thread_ts }: PostAs): Message {
+  postAs(message: PostAs): Message {
     const { workspace } = this.parts
+    const { channel, text, blocks, thread_ts } = message
     const from =
-      'user' in author
-        ? { user: this.userId(author.user) }
-        : { subtype: 'bot_message', bot_id: `B${author.bot.toUpperCase()}`, username: author.bot }
+      'user' in message
+        ? { user: this.userId(message.user) }
+        : { subtype: 'bot_message', bot_id: `B${message.bot.toUpperCase()}`, username: message.bot }
     const accepted = acceptBlocks(workspace, blocks)
     return post(workspace, from, { channel: this.channelId(channel), text, blocks: accepted, thread_ts })
   }

@@ -177,7 +177,7 @@ export class SocketMode {
   private send(kind: Kind, payload: Fields, attempt: number, not?: Connection): Promise<Outcome> {
     const connection = this.next(not)
     if (connection === undefined) {
-      if (kind === 'events_api') this.waiting.push({ payload, attempt: attempt + 1 })
+      if (kind === 'events_api') this.waiting.push({ payload, attempt: Math.max(attempt, 1) })
       return Promise.resolve({ acked: false, ms: 0, error: 'dispatch_failed' })
     }
     const envelope_id = this.workspace.ids.next('envelope-')

@@ -39,7 +39,11 @@ export function App(): ReactNode {
         />
         {route.home ? <HomeTab /> : <ChannelPane channel={channel} />}
         {!route.home && route.thread !== undefined && (
-          <ThreadPane key={route.thread} route={{ ...route, channel }} thread={route.thread} />
+          <ThreadPane
+            key={`${route.thread}/${route.reply}`}
+            route={{ ...route, channel }}
+            thread={route.thread}
+          />
         )}
         {session.world.view !== null && <Modal key={session.world.view.id} view={session.world.view} />}
       </div>
@@ -86,7 +90,7 @@ function ThreadPane({ route, thread }: { route: Route; thread: string }): ReactN
       {messages.length === 0 ? (
         <p className="loading">This thread is not here.</p>
       ) : (
-        <Conversation messages={messages} thread />
+        <Conversation messages={messages} thread target={route.reply} />
       )}
       <Composer channel={route.channel} thread={thread} placeholder="Reply…" />
     </aside>

@@ -4,12 +4,25 @@ import { OneMessage } from './message.js'
 import type { PageMessage } from './session.js'
 
 /** Messages in order of time, with a line for each new day; stays at the end while new ones arrive. */
-export function Conversation({ messages, thread }: { messages: PageMessage[]; thread: boolean }): ReactNode {
+export function Conversation({
+  messages,
+  thread,
+  target,
+}: {
+  messages: PageMessage[]
+  thread: boolean
+  /** The message a link points at. */
+  target?: string | undefined
+}): ReactNode {
   const ref = useRef<HTMLDivElement>(null)
   const atEnd = useRef(true)
   useEffect(() => {
     const element = ref.current
     if (element === null) return
+    if (target !== undefined) {
+      atEnd.current = false
+      element.querySelector(`[data-ts="${CSS.escape(target)}"]`)?.scrollIntoView({ block: 'center' })
+    }
     const stay = (): void => {
       if (atEnd.current) element.scrollTop = element.scrollHeight
     }
@@ -17,7 +30,7 @@ export function Conversation({ messages, thread }: { messages: PageMessage[]; th
     for (const child of element.children) observer.observe(child)
     stay()
     return () => observer.disconnect()
-  }, [])
+  }, [target])
   return (
     <div
       ref={ref}
@@ -33,7 +46,11 @@ export function Conversation({ messages, thread }: { messages: PageMessage[]; th
           const newDay = !thread && (before === undefined || dayOf(before.ts) !== dayOf(message.ts))
           return (
             <Fragment key={message.ts}>
-              {newDay && <div className="day">{dayOf(message.ts)}</div>}
+              {newDay && (
+                <div className="day">
+                  <span>{dayOf(message.ts)}</span>
+                </div>
+              )}
               {thread && at === 1 && (
                 <div className="thread-count">
                   {messages.length === 2 ? '1 reply' : `${messages.length - 1} replies`}
@@ -43,6 +60,7 @@ export function Conversation({ messages, thread }: { messages: PageMessage[]; th
                 message={message}
                 follows={!newDay && belongs(before, message, thread, at)}
                 inThread={thread}
+                pointed={message.ts === target}
               />
             </Fragment>
           )

@@ -48,17 +48,19 @@ export function OneMessage({
   message,
   follows,
   inThread,
+  pointed,
 }: {
   message: PageMessage
   follows: boolean
   inThread: boolean
+  pointed: boolean
 }): ReactNode {
   const { world } = useSession()
   const { name, isApp } = authorOf(message, world)
   const ephemeral = message.ephemeral_to !== undefined
   return (
     <article
-      className={`message ${follows ? 'follows' : ''} ${ephemeral ? 'ephemeral' : ''}`}
+      className={`message ${follows ? 'follows' : ''} ${ephemeral ? 'ephemeral' : ''} ${pointed ? 'pointed' : ''}`}
       data-ts={message.ts}
       data-ephemeral={ephemeral || undefined}
     >

@@ -1,15 +1,18 @@
 import { useEffect, useState } from 'react'
 
-/** `#C123`, `#C123/1700000000.000001` with a thread open, `#home`. */
+/** `#C123`, `#C123/<ts>` with a thread open, `#C123/<ts>/<ts>` with one reply pointed at, `#home`. */
 export interface Route {
   channel: string
   thread?: string
+  reply?: string
   home: boolean
 }
 
 export function parseRoute(hash: string): Route {
-  const [channel = '', thread] = hash.replace(/^#/, '').split('/')
-  return { channel, home: channel === 'home', ...(thread === undefined ? {} : { thread }) }
+  const [channel = '', thread, reply] = hash.replace(/^#/, '').split('/')
+  const place = { channel, home: channel === 'home' }
+  if (thread === undefined) return place
+  return reply === undefined ? { ...place, thread } : { ...place, thread, reply }
 }
 
 export function useRoute(): Route {

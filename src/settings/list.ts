@@ -13,6 +13,9 @@ import {
   whole,
 } from './value.js'
 
+const bot = ['bot'] as const
+const worker = ['worker'] as const
+const nodes = ['worker', 'cli'] as const
 const both = ['bot', 'worker'] as const
 const all = ['bot', 'worker', 'cli'] as const
 
@@ -48,19 +51,25 @@ export const settings = {
 
   ...sshSettings,
 
-  stuckAfter: setting('CNIBOT_STUCK_AFTER', both, time, 'a Pod without a sandbox for longer is a ticket', {
+  stuckAfter: setting('CNIBOT_STUCK_AFTER', bot, time, 'a Pod without a sandbox for longer is a ticket', {
     default: '5m',
   }),
   rolloutStuckAfter: setting(
     'CNIBOT_ROLLOUT_STUCK_AFTER',
-    both,
+    bot,
     time,
     'a rollout without progress for longer is a ticket',
     { default: '15m' },
   ),
-  ticketWindow: setting('CNIBOT_TICKET_WINDOW', both, time, 'tickets on one node within it belong together', {
-    default: '48h',
-  }),
+  ticketWindow: setting(
+    'CNIBOT_TICKET_WINDOW',
+    worker,
+    time,
+    'tickets on one node within it belong together',
+    {
+      default: '48h',
+    },
+  ),
   incidentWindow: setting(
     'CNIBOT_INCIDENT_WINDOW',
     both,
@@ -68,28 +77,22 @@ export const settings = {
     'a symptom so soon after the end reopens the incident',
     { default: '72h' },
   ),
-  peers: setting('CNIBOT_PEERS', all, whole(0, 10), 'other nodes measured beside the one in question', {
+  peers: setting('CNIBOT_PEERS', nodes, whole(0, 10), 'other nodes measured beside the one in question', {
     default: '2',
-  }),
-  olderThan: setting('CNIBOT_OLDER_THAN', all, time, 'an address without a sandbox is young until then', {
-    default: '15m',
-  }),
-  recountAfter: setting('CNIBOT_RECOUNT_AFTER', both, time, 'when a repaired node is counted again', {
-    default: '24h',
   }),
   maxNodesUnderRepair: setting(
     'CNIBOT_MAX_NODES_UNDER_REPAIR',
-    both,
+    bot,
     whole(1, 50),
     'nodes being repaired at the same time',
     { default: '1' },
   ),
-  testPodNamespace: setting('CNIBOT_TEST_POD_NAMESPACE', both, dnsLabel, 'namespace of the test Pods', {
+  testPodNamespace: setting('CNIBOT_TEST_POD_NAMESPACE', worker, dnsLabel, 'namespace of the test Pods', {
     default: 'cnibot',
   }),
   testPodImage: setting(
     'CNIBOT_TEST_POD_IMAGE',
-    both,
+    worker,
     text,
     'image of the test Pods, one that every node has already',
     { default: 'registry.k8s.io/pause:3.10' },
@@ -100,7 +103,7 @@ export const settings = {
     path.optional(),
     'folder with runbooks beside the shipped ones',
   ),
-  bundleTtl: setting('CNIBOT_BUNDLE_TTL', both, time, 'how long collected evidence is kept', {
+  bundleTtl: setting('CNIBOT_BUNDLE_TTL', worker, time, 'how long collected evidence is kept', {
     default: '14d',
   }),
 

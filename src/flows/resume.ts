@@ -5,7 +5,7 @@ import {
   incidentStream,
   runStream,
 } from '../core/incident/incident.js'
-import { foldRun, nextOfRun, type RunEvent } from '../core/runbook/run.js'
+import { foldRun, nextOfRun, type RunEvent, settledLength } from '../core/runbook/run.js'
 import type { Clock, History, Jobs } from '../ports.js'
 import { type FleetEvent, fleetStream, freeNode, underRepair } from './fleet.js'
 import { type RequestEvent, requestStream, unanswered } from './request.js'
@@ -24,10 +24,10 @@ const resumeRun = async (deps: ResumeDeps, incident: IncidentState): Promise<voi
   const { node } = incident
   const run = incident.runs.at(-1)?.run
   if (!run) return
-  const { events, length } = await deps.history.read<RunEvent>(runStream(run))
+  const { events } = await deps.history.read<RunEvent>(runStream(run))
   const state = foldRun(events)
   const waiting = state && state.status !== 'ended' && nextOfRun(state, deps.clock.now()).do === 'wait'
-  if (!waiting) await deps.jobs.enqueue({ kind: 'step', run, node, length })
+  if (!waiting) await deps.jobs.enqueue({ kind: 'step', run, node, length: settledLength(events) })
 }
 
 const resumeIncident = async (deps: ResumeDeps, node: string): Promise<IncidentState | undefined> => {

@@ -5,7 +5,7 @@ import {
   incidentStream,
   runStream,
 } from '../core/incident/incident.js'
-import { foldRun, nextOfRun, type RunEvent, type RunState } from '../core/runbook/run.js'
+import { foldRun, nextOfRun, type RunEvent, type RunState, settledLength } from '../core/runbook/run.js'
 import { endIncidentRun, settle } from './settle-run.js'
 import { act, contextOf, plan, type RunStepDeps, undo } from './step-events.js'
 
@@ -93,7 +93,7 @@ export const runStep =
       await deps.jobs.enqueue({ kind: 'step', run: job.run, node: job.node, length: 1 })
       return
     }
-    if (length !== job.length) return
+    if (settledLength(events) !== job.length) return
     if (state.status === 'ended') return settle(deps, state)
     const grown = await oneStep(deps, state, length, signal)
     if (grown === undefined) return

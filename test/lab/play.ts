@@ -1,6 +1,6 @@
 import { buttonsOf, press, saying, textOf, thread } from './driver.js'
 import type { Message } from './slack/index.js'
-import { brokenNode, loadTest, type Scale, scenes, startWorkloads, type Teller } from './story.js'
+import { brokenNode, loadTest, type Scale, scenes, startWorkloads, type Teller, times } from './story.js'
 import type { World } from './world.js'
 
 /** Everything up to the fourth ticket: the node is full, the thread shows why. Bot and worker run from here on. */
@@ -15,6 +15,8 @@ export const tellStory = async (world: World, teller: Teller, scale: Scale): Pro
     await scene.play(world)
     await saying(world, scene.shows)
   }
+  world.clock.jumpTo(times.exporter.found)
+  await saying(world, /17 of 18|3 of 4/)
 }
 
 /** Whether the run waits for nobody any more: the head says what became of it. */

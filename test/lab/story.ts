@@ -99,25 +99,35 @@ const remove = (world: World, resource: string, ns: string, name: string): void 
   if (object) deleteObject(world.api.store, world.clock, resource, object)
 }
 
-/** Somebody deletes the stuck Pod while another node happens to be emptier: it starts there, and the ticket is closed. */
-const deleteStuck = async (world: World, ns: string, prefix: string, emptier: string): Promise<void> => {
-  const pod = stuckPod(world, ns, prefix)
-  if (!pod) throw new Error(`no Pod of ${ns}/${prefix} is stuck on ${brokenNode}`)
-  const spare = world.api.store
-    .list('pods', 'shop')
-    .filter(p => p.spec?.nodeName === emptier)
-    .slice(0, 8)
-  const set = world.api.store.get('replicasets', 'shop', 'storefront')
-  if (!set) throw new Error('the storefront is gone')
-  world.api.store.update('replicasets', {
+const podsOn = (world: World, node: string) =>
+  world.api.store.list('pods').filter(pod => pod.spec?.nodeName === node && pod.status?.phase !== 'Succeeded')
+
+/** Makes one node emptier than the broken one, by shrinking the storefront there; answers by how many Pods. */
+const makeRoom = async (world: World, node: string): Promise<number> => {
+  const { store } = world.api
+  const surplus = podsOn(world, node).length - podsOn(world, brokenNode).length + 3
+  const spare = podsOn(world, node)
+    .filter(p => p.metadata.namespace === 'shop')
+    .slice(0, Math.max(0, surplus))
+  const set = store.get('replicasets', 'shop', 'storefront')
+  if (!set || spare.length < surplus) throw new Error(`${node} cannot be made emptier than ${brokenNode}`)
+  store.update('replicasets', {
     ...set,
     spec: { ...set.spec, replicas: Number(set.spec?.replicas) - spare.length },
   })
   for (const one of spare) remove(world, 'pods', 'shop', one.metadata.name)
   await world.settled()
+  return spare.length
+}
+
+/** Somebody deletes the stuck Pod while another node happens to be emptier: it starts there, and the ticket is closed. */
+const deleteStuck = async (world: World, ns: string, prefix: string, emptier: string): Promise<void> => {
+  const pod = stuckPod(world, ns, prefix)
+  if (!pod) throw new Error(`no Pod of ${ns}/${prefix} is stuck on ${brokenNode}`)
+  const room = await makeRoom(world, emptier)
   remove(world, 'pods', ns, pod.metadata.name)
   await world.settled()
-  placeReplicas(world.api.store, 'shop', `fill-${prefix}`, new Map([[emptier, 9]]))
+  placeReplicas(world.api.store, 'shop', `fill-${prefix}`, new Map([[emptier, room + 1]]))
   await world.settled()
 }
 

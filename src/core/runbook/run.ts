@@ -149,6 +149,15 @@ export const applyRun = (state: RunState | undefined, event: RunEvent): RunState
 export const foldRun = (events: RunEvent[]): RunState | undefined =>
   events.reduce<RunState | undefined>(applyRun, undefined)
 
+/**
+ * The length by which the job in charge of the next step is called: notes that a step began do not count, so that a job
+ * that is still at work is not joined by a second one.
+ */
+export const settledLength = (events: readonly RunEvent[]): number => {
+  const last = events.findLastIndex(event => event.type !== 'StepStarted' && event.type !== 'UndoStarted')
+  return last + 1
+}
+
 export type RunNext =
   | { do: 'plan'; index: number }
   | { do: 'replan'; index: number; why: string }

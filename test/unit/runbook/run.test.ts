@@ -1,4 +1,4 @@
-import { allowed, nextOfRun, type RunEvent } from '../../../src/core/runbook/run.js'
+import { allowed, nextOfRun, type RunEvent, settledLength } from '../../../src/core/runbook/run.js'
 import { done, event, failed, fold, opened, planned, runbook, t0 } from './runs.js'
 
 const approved = (index: number): RunEvent => event(index, 'StepApproved', { index, digest: 'a'.repeat(64) })
@@ -112,4 +112,11 @@ test('a refusal pauses and says that nothing was changed', () => {
   )
   expect(state.status).toBe('paused')
   expect(state.lines[0]?.error?.message).toContain('nothing was changed')
+})
+
+test('a note that a step began does not call a second job to it', () => {
+  const events = [opened(), planned(0, 'cordon'), approved(0)]
+  expect(settledLength(events)).toBe(3)
+  expect(settledLength([...events, started(0), started(0)])).toBe(3)
+  expect(settledLength([...events, started(0), done(0, 'cordon', true)])).toBe(5)
 })

@@ -5,19 +5,19 @@ import {
   type WatchedPod,
   type Workload,
 } from '../../core/incident/symptom.js'
-import type { TicketEnd } from '../../core/incident/ticket.js'
+import { type TicketEnd, ticketId } from '../../core/incident/ticket.js'
 import { callUnless } from './call.js'
 import { reasonOf } from './errors.js'
 import { readPodWarnings } from './pod-warnings.js'
 import { findReplacement } from './replacement.js'
 import { latchSandboxEvents, mergeSandboxEvents, type SandboxEvent } from './sandbox-events.js'
 import type { FollowOptions, Gone } from './symptom-options.js'
-import { asReported, endOf, type Tracked, track, trackedFrom, warningsAreFresh } from './tracked.js'
+import { asReported, ended, endOf, type Tracked, track, trackedFrom, warningsAreFresh } from './tracked.js'
 import { watchedPod } from './translate.js'
 import { WorkQueue } from './work-queue.js'
 
-/** How long a deleted Pod's end waits to be told, so that it can say where the replacement started. By the clock. */
-const replacementWaitMs = 120_000
+/** How long the replacement of a deleted Pod is looked for. By the clock. */
+const replacementWaitMs = 600_000
 /** Follows the Pods that wait for a sandbox, and those that an event names though they are not Pending. */
 export class PodSymptoms {
   readonly #options: FollowOptions
@@ -78,6 +78,10 @@ export class PodSymptoms {
     }
   }
 
+  idle(): Promise<void> {
+    return this.#queue.idle()
+  }
+
   stop(): Promise<void> {
     return this.#queue.stop()
   }
@@ -120,7 +124,7 @@ export class PodSymptoms {
     if (reading.kind === 'stuck') return this.#report(tracked, reading.symptom)
     const how = endOf(tracked.pod)
     if (tracked.reported && how) {
-      tracked.ended = { how, at: tracked.pod.deletedAt ?? this.#options.clock.now() }
+      tracked.ended = ended(how, tracked.pod.deletedAt ?? this.#options.clock.now())
       return this.#tellEnd(uid, tracked)
     }
     if (!tracked.watched && reading.kind === 'fine' && !tracked.reported) this.#settle(uid)
@@ -148,7 +152,7 @@ export class PodSymptoms {
     if (tracked.watched) return
     if (pod?.uid === tracked.pod.uid) tracked.pod = pod
     else if (tracked.reported)
-      tracked.ended = { how: 'deleted', at: tracked.pod.deletedAt ?? this.#options.clock.now() }
+      tracked.ended = ended('deleted', tracked.pod.deletedAt ?? this.#options.clock.now())
     else this.#settle(tracked.pod.uid)
   }
 
@@ -188,29 +192,32 @@ export class PodSymptoms {
     return { namespace, kind: named.kind, name: named.name }
   }
 
+  /** Told at once, and again when the replacement has started. */
   async #tellEnd(uid: string, tracked: Tracked): Promise<void> {
-    const { reported, ended, pod } = tracked
-    if (!reported || !ended) return
-    const { kube, cluster, clock } = this.#options
-    let replacement: TicketEnd['replacement']
-    if (ended.how === 'deleted' && reported.workload.kind !== 'Pod') {
-      replacement = await findReplacement(kube, cluster, {
-        workload: reported.workload,
-        podUid: uid,
-        at: ended.at,
-      })
-      if (!replacement && clock.now() - ended.at < replacementWaitMs) return
-    }
-    const gone: Gone = {
+    const { reported, ended: end, pod } = tracked
+    const now = this.#options.clock.now()
+    if (!reported || !end || now < end.seekAt) return
+    const { how, at } = end
+    const { workload, node } = reported
+    const gone = (replacement: TicketEnd['replacement']): Gone => ({
       kind: 'stuck-sandbox',
-      node: reported.node,
-      workload: reported.workload,
+      ticket: ticketId({ workload, podUid: uid }),
+      node,
+      workload,
       pod: pod.name,
       podUid: uid,
-      end: { ...ended, replacement },
-    }
-    await this.#options.onGone(gone)
-    this.#settle(uid)
+      end: { at, how, replacement },
+    })
+    const replaceable = how === 'deleted' && workload.kind !== 'Pod'
+    const { kube, cluster } = this.#options
+    const replacement = replaceable
+      ? await findReplacement(kube, cluster, { workload, podUid: uid, at })
+      : undefined
+    if (!end.told || replacement) await this.#options.onGone(gone(replacement))
+    end.told = true
+    // Looked for less and less often: it costs a list of the namespace.
+    end.seekAt = now + Math.max(2_000, (now - at) / 2)
+    if (!replaceable || replacement || now - at > replacementWaitMs) this.#settle(uid)
   }
 
   #settle(uid: string): void {

@@ -2,6 +2,7 @@ import type { V1DaemonSet } from '@kubernetes/client-node'
 import type { Rollout } from '../../core/evidence/bundle.js'
 import { type RolloutWatch, readRollout } from '../../core/incident/rollout.js'
 import type { StuckRollout } from '../../core/incident/symptom.js'
+import { ticketId } from '../../core/incident/ticket.js'
 import { reasonOf } from './errors.js'
 import { readRollouts } from './rollouts.js'
 import type { FollowOptions } from './symptom-options.js'
@@ -68,6 +69,10 @@ export class RolloutSymptoms {
     this.#queue.poke('all')
   }
 
+  idle(): Promise<void> {
+    return this.#queue.idle()
+  }
+
   stop(): Promise<void> {
     return this.#queue.stop()
   }
@@ -101,6 +106,8 @@ export class RolloutSymptoms {
   }
 
   async #report(symptom: StuckRollout): Promise<void> {
+    // All are Ready and one waits for minReadySeconds: time will tell, there is no trouble.
+    if (symptom.ready >= symptom.desired) return
     const key = keyOf(symptom)
     const as = `${symptom.podUid ?? ''} ${symptom.ready}/${symptom.desired}`
     if (this.#reported.get(key)?.as === as || !this.#options.nodeExists(symptom.node)) return
@@ -113,7 +120,15 @@ export class RolloutSymptoms {
     const exists = rollouts.some(rollout => keyOf({ ...named(rollout), node }) === key)
     const how = exists ? 'rollout-complete' : 'deleted'
     const end = { at: this.#options.clock.now(), how, replacement: undefined } as const
-    await this.#options.onGone({ kind: 'stuck-rollout', node, workload, pod, podUid, end })
+    await this.#options.onGone({
+      kind: 'stuck-rollout',
+      ticket: ticketId(symptom),
+      node,
+      workload,
+      pod,
+      podUid,
+      end,
+    })
     this.#reported.delete(key)
   }
 }

@@ -4,9 +4,13 @@ import type { Clock, Cluster } from '../../ports.js'
 import type { Kube } from './connect.js'
 import type { WatchLog, WatchTimings } from './watch-options.js'
 
-/** A symptom reported earlier is over. This alone says nothing about the node (law 6). */
+/**
+ * A symptom reported earlier is over; told a second time when the replacement of a deleted Pod has started. This alone says nothing about the node (law 6).
+ */
 export interface Gone {
   kind: Symptom['kind']
+  /** Id of the ticket that it ends. */
+  ticket: string
   node: string
   workload: Workload
   pod: string | undefined

@@ -12,6 +12,8 @@ import type { Wire } from './wire.js'
 export type { Gone, SymptomSettings, SymptomWatchOptions } from './symptom-options.js'
 
 export interface SymptomWatch {
+  /** What a tick does, now; resolves when everything known has been looked at. */
+  look(): Promise<void>
   stop(): Promise<void>
   /** Age of each watch's last frame, bookmark or list: wall clock, milliseconds since 1970; 0 before the first. */
   health(): { resource: string; lastProofOfLife: number }[]
@@ -84,6 +86,10 @@ export const startSymptomWatch = (options: SymptomWatchOptions): SymptomWatch =>
     }
   }, settings.tickMs)
   return {
+    look: async () => {
+      tick()
+      await Promise.all([podSymptoms.idle(), rolloutSymptoms.idle()])
+    },
     stop: async () => {
       clearInterval(timer)
       await Promise.all(Object.values(watches).map(watch => watch.stop()))

@@ -10,7 +10,8 @@ export interface Tracked {
   watched: boolean
   warnings: { at: number; list: string[] } | undefined
   reported: { node: string; workload: Workload; as: string } | undefined
-  ended: Omit<TicketEnd, 'replacement'> | undefined
+  /** `told` once at least; its replacement is sought again at `seekAt`. */
+  ended: { how: TicketEnd['how']; at: number; told: boolean; seekAt: number } | undefined
 }
 
 export const track = (pod: WatchedPod, watched: boolean): Tracked => ({
@@ -19,6 +20,13 @@ export const track = (pod: WatchedPod, watched: boolean): Tracked => ({
   warnings: undefined,
   reported: undefined,
   ended: undefined,
+})
+
+export const ended = (how: TicketEnd['how'], at: number): Tracked['ended'] => ({
+  how,
+  at,
+  told: false,
+  seekAt: 0,
 })
 
 export const warningsAreFresh = ({ warnings }: Tracked, now: number): boolean =>

@@ -22,6 +22,11 @@ export class WorkQueue {
     this.#start()
   }
 
+  /** Resolves when nothing waits and nothing is being looked at. */
+  async idle(): Promise<void> {
+    while (this.#working) await this.#working
+  }
+
   async stop(): Promise<void> {
     this.#stopped = true
     this.#waiting.clear()

@@ -135,7 +135,8 @@ describe('the connection to an API server', () => {
   test.each([
     ['is missing', undefined, /kubeconfig .*config cannot be read: ENOENT/],
     ['is no YAML', 'contexts: [', /kubeconfig .*config cannot be read: /],
-    ['is empty', '', /kubeconfig .*config cannot be read: it is no kubeconfig/],
+    ['is empty', '', /kubeconfig .*config cannot be read: .*empty/],
+    ['is something else', 'null', /kubeconfig .*config cannot be read: it is no kubeconfig/],
     ['has no contexts', 'apiVersion: v1\nkind: Config\n', /has no context ""; it has: none at all/],
     [
       'names no cluster',

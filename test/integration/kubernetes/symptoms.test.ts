@@ -1,4 +1,4 @@
-import { pendingPods } from '../../../src/adapters/kubernetes/symptoms.js'
+import { pendingPods, type SymptomWatch } from '../../../src/adapters/kubernetes/symptoms.js'
 import type { StuckSandbox } from '../../../src/core/incident/symptom.js'
 import { captured } from '../../unit/kubernetes/captured.js'
 import { until } from './api.js'
@@ -11,10 +11,13 @@ const begin = async (startAt?: number) => {
 }
 afterEach(() => world.close())
 const symptom = (count = 1) => until(`${count} symptoms`, () => world.symptoms.length >= count)
-/** Long enough that whatever would be reported has been: every tick asks the API for the Pods that are not watched. */
-const afterTicks = async (watch: { health(): { lastProofOfLife: number }[] }) => {
+/** So many Pods and events have arrived, and whatever would be reported by now has been. */
+const looked = async (watch: SymptomWatch, kept: Record<string, number> = {}) => {
   await until('all four watches', () => watch.health().every(({ lastProofOfLife }) => lastProofOfLife > 0))
-  for (let tick = 0; tick < 5; tick += 1) await new Promise(resolve => setTimeout(resolve, 20))
+  await until('all objects', () =>
+    Object.entries(kept).every(([name, count]) => watch.kept()[name] === count),
+  )
+  await watch.look()
 }
 
 describe('C1: stuck sandboxes', () => {
@@ -43,13 +46,13 @@ describe('C1: stuck sandboxes', () => {
   test('any other wait counts after the threshold, once', async () => {
     const watch = world.watch()
     world.pod('api-0', world.owner('StatefulSet', 'api'))
-    await afterTicks(watch)
+    await looked(watch, { pods: 1 })
     world.clock.advance(5 * minute - 1)
-    await afterTicks(watch)
+    await looked(watch)
     expect(world.symptoms).toEqual([])
     world.clock.advance(1)
     await symptom()
-    await afterTicks(watch)
+    await looked(watch)
     expect(world.symptoms).toMatchObject([{ pod: 'api-0', exhausted: false, message: undefined }])
   })
 
@@ -61,7 +64,7 @@ describe('C1: stuck sandboxes', () => {
     world.fails(pod)
     await symptom(2)
     world.fails(pod)
-    await afterTicks(watch)
+    await looked(watch, { events: 2 })
     expect(world.symptoms.map(each => each.kind === 'stuck-sandbox' && each.exhausted)).toEqual([false, true])
   })
 
@@ -82,7 +85,7 @@ describe('C1: stuck sandboxes', () => {
     await until('the events to be asked for', () =>
       world.asked.some(({ query }) => query.get('fieldSelector')?.includes('type=Warning') === true),
     )
-    await afterTicks(watch)
+    await looked(watch)
     expect(world.symptoms).toEqual([])
   })
 
@@ -92,7 +95,7 @@ describe('C1: stuck sandboxes', () => {
     world.fails(world.pod('host', undefined, { hostNetwork: true }))
     world.fails(world.pod('lost', undefined, { node: 'node-66' }))
     world.clock.advance(20 * minute)
-    await afterTicks(watch)
+    await looked(watch, { pods: 3, events: 3 })
     expect(world.symptoms).toEqual([])
   })
 
@@ -158,7 +161,7 @@ describe('C1: victims that are not Pending', () => {
     }
     const watch = world.watch()
     await symptom(3)
-    await afterTicks(watch)
+    await looked(watch)
     const found = world.symptoms.map(each => [each.pod, each.node, (each as StuckSandbox).exhausted])
     expect(found.sort((a, b) => String(a[0]).localeCompare(String(b[0])))).toEqual([
       ['checkout-85769cfbf8-5rkqk', 'node-07', true],

@@ -47,7 +47,7 @@ const offsetOf = (document: ReturnType<typeof parseDocument>, path: PropertyKey[
   return document.contents?.range?.[0]
 }
 
-/** `steps[2].older_than:`, counted from one as people do. */
+/** `steps 3.older_than:`, counted from one as people do. */
 const placeOf = (path: PropertyKey[]): string => {
   const shown = path
     .map(part => (typeof part === 'number' ? ` ${part + 1}` : `.${String(part)}`))

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { build, stop } from 'esbuild'
 
 export interface PageAssets {
   js: string
@@ -31,6 +31,8 @@ async function bundle(): Promise<PageAssets> {
     define: { 'process.env.NODE_ENV': '"production"' },
     logLevel: 'silent',
   })
+  // The bundler keeps a process of its own for the next build: there is none.
+  await stop()
   const textOf = (ending: string): string =>
     result.outputFiles.find(file => file.path.endsWith(ending))?.text ?? ''
   return { js: textOf('page.js'), css: textOf('style.css') }

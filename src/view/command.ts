@@ -11,7 +11,7 @@ import { evidenceFile, type File } from './evidence/file.js'
 import { countsText } from './incident.js'
 import { nearest } from './nearest.js'
 import { cordonOf, lineWords } from './progress.js'
-import { code, many, named, oneLine, person, strong, type Text, t } from './text.js'
+import { code, many, named, oneLine, person, strong, type Text, t, indent } from './text.js'
 import { near } from './time.js'
 import { verdictMessage } from './verdict.js'
 
@@ -89,10 +89,10 @@ const openIncident = (
           : t``
   return [
     t`${strong(node)} ${status}${who} · since ${since}${cordonOf(mine) ? ' · cordoned' : ''}`,
-    ...(counts ? [t`   ${countsText(counts)}`] : []),
+    ...(counts ? [t`${indent}${countsText(counts)}`] : []),
     ...waiting.map(
       ({ run, line }) =>
-        t`   waits ${shownDuration(now - (line.plannedAt ?? run.openedAt))} for an approver: ${lineWords(line, run.node)}`,
+        t`${indent}waits ${shownDuration(now - (line.plannedAt ?? run.openedAt))} for an approver: ${lineWords(line, run.node)}`,
     ),
   ]
 }

@@ -6,7 +6,7 @@ import { type Block, context, type Message, message, section, table } from './bl
 import { peerTable } from './evidence/addresses.js'
 import { withReasons } from './evidence/row.js'
 import { evidenceRows } from './evidence/rows.js'
-import { many, oneLine, strong, type Text, t } from './text.js'
+import { many, oneLine, strong, type Text, t, indent } from './text.js'
 import { clockSeconds, weekday } from './time.js'
 
 const titleOf = (bundle: Bundle, timeZone: string): Text => {
@@ -28,7 +28,7 @@ export const evidenceMessage = (bundle: Bundle, gap: Answer<Gap>, timeZone: stri
   const groups = withReasons(evidenceRows(bundle, gap, timeZone))
   const blocks = groups.flatMap((group, i): Block[] => {
     const lines = group.flatMap(({ label, lines: texts }) =>
-      texts.map((text, at) => (at === 0 ? t`${strong(label)} ${text}` : t`   ${text}`)),
+      texts.map((text, at) => (at === 0 ? t`${strong(`${label}:`)} ${text}` : t`${indent}${text}`)),
     )
     const block = lines.length > 0 ? [section(lines, 'attached', 2_400)] : []
     return i === 0 ? [...block, ...peerBlocks(bundle, gap)] : block
@@ -48,7 +48,7 @@ const peerBlocks = (bundle: Bundle, gap: Answer<Gap>): Block[] => {
   const rows = peerTable(bundle, gap)
   const left = rows.length - 1 - shownPeers
   const notes = [
-    ...(bundle.peers.length === 0 ? [t`${strong('Other nodes')} none was measured beside this one`] : []),
+    ...(bundle.peers.length === 0 ? [t`${strong('Other nodes:')} none was measured beside this one`] : []),
     ...(left > 0 ? [t`${many(left, 'more node')}, attached`] : []),
   ]
   return [

@@ -13,7 +13,7 @@ import {
 import type { Action } from './button.js'
 import type { File } from './evidence/file.js'
 import { cordonOf, lineWords } from './progress.js'
-import { clean, code, named, oneLine, person, strong, type Text, t } from './text.js'
+import { clean, code, named, oneLine, person, strong, type Text, t, indent } from './text.js'
 import { clock, clockSeconds, weekday } from './time.js'
 
 interface Card {
@@ -35,8 +35,8 @@ const listLines = (lists: readonly { title: string; rows: string[] }[]): Text[] 
     const more = rows.length - shownRows
     return [
       t`${strong(oneLine(title))} (${rows.length})`,
-      ...rows.slice(0, shownRows).map(row => t`   ${shortIds(oneLine(row))}`),
-      ...(more > 0 ? [t`   … ${more} more, attached in full`] : []),
+      ...rows.slice(0, shownRows).map(row => t`${indent}${shortIds(oneLine(row))}`),
+      ...(more > 0 ? [t`${indent}… ${more} more, attached in full`] : []),
     ]
   })
 

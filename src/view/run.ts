@@ -113,7 +113,7 @@ const failureBlocks = (input: RunInput): Block[] => {
   const nothing = line.error.class === 'refused' ? ' Nothing was done.' : ''
   const commands = line.plan?.commands ?? []
   return [
-    section([t`${strong('Tried')}: ${lineWords(line, run.node)}. ${oneLine(line.error.message)}${nothing}`]),
+    section([t`${strong('Tried:')} ${lineWords(line, run.node)}.${nothing}`]),
     ...(commands.length > 0 ? [preformatted(commands.join('\n'), 1_200)] : []),
     ...(line.error.output.trim() === ''
       ? []

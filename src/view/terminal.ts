@@ -6,7 +6,7 @@ import { peerTable } from './evidence/addresses.js'
 import { columns } from './evidence/file.js'
 import { type Row, withReasons } from './evidence/row.js'
 import { evidenceRows } from './evidence/rows.js'
-import { asTerminal, strong, type Text, t } from './text.js'
+import { asTerminal, strong, type Text, t, indent } from './text.js'
 import { weekday } from './time.js'
 import { verdictGroups } from './verdict.js'
 
@@ -24,7 +24,7 @@ export const renderTerminal = (bundle: Bundle, verdict: Verdict, options: Termin
   const [first = [], ...rest] = withReasons(evidenceRows(bundle, gap, timeZone))
   const rows = (group: readonly Row[]): string[] =>
     group.flatMap(({ label, lines }) =>
-      lines.map((line, i) => words(i === 0 ? t`${strong(label)} ${line}` : t`   ${line}`)),
+      lines.map((line, i) => words(i === 0 ? t`${strong(`${label}:`)} ${line}` : t`${indent}${line}`)),
     )
   const how =
     bundle.shown === undefined

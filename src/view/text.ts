@@ -22,6 +22,9 @@ export const t = (parts: TemplateStringsArray, ...pieces: Piece[]): Text =>
 export const strong = (text: string | number): Span => ({ strong: String(text) })
 export const code = (text: string): Span => ({ code: text })
 
+/** Slack folds plain spaces at the start of a line; this one it keeps. A terminal gets spaces. */
+export const indent = '\u2003'
+
 const slackId = /^[UW][A-Z0-9]{2,}$/
 
 /** A Slack user id becomes a mention, any other actor (`cnibot`) stays a word. */
@@ -76,7 +79,7 @@ const spanAsPlain = (span: Span): string => {
 }
 
 /** For files, headers and rich text: nothing to escape there, nothing marked. */
-export const asPlain = (text: Text): string => clean(text.map(spanAsPlain).join(''))
+export const asPlain = (text: Text): string => clean(text.map(spanAsPlain).join('')).replaceAll(indent, '  ')
 
 const bold = (text: string): string => `\u001b[1m${text}\u001b[22m`
 const dim = (text: string): string => `\u001b[2m${text}\u001b[22m`
@@ -84,7 +87,7 @@ const dim = (text: string): string => `\u001b[2m${text}\u001b[22m`
 export const asTerminal = (text: Text, colour: boolean): string =>
   text
     .map(span => {
-      const words = clean(spanAsPlain(span))
+      const words = asPlain([span])
       if (!colour || typeof span === 'string') return words
       return 'strong' in span ? bold(words) : dim(words)
     })

@@ -1,6 +1,6 @@
 import type { Hypothesis, Verdict } from '../core/diagnosis/finding.js'
 import { type Block, context, type Message, message, section } from './blocks.js'
-import { joined, oneLine, strong, type Text, t } from './text.js'
+import { joined, oneLine, strong, type Text, t, indent } from './text.js'
 
 /** How sure, in words: of what was seen, not of the cause behind it. */
 export const sureness: Record<Verdict['sure'], string> = { high: 'sure', medium: 'likely', low: 'unsure' }
@@ -9,10 +9,10 @@ const listed = (items: readonly string[]): string =>
   items.length === 0 ? 'nothing' : items.map(oneLine).join('; ')
 
 const hypothesisLines = ({ says, for: pro, against, missing }: Hypothesis): Text[] => [
-  t`${strong('Possible cause')} ${oneLine(says)}`,
-  t`   for: ${listed(pro)}`,
-  t`   against: ${listed(against)}`,
-  t`   not known: ${listed(missing)}`,
+  t`${strong('Possible cause:')} ${oneLine(says)}`,
+  t`${indent}for: ${listed(pro)}`,
+  t`${indent}against: ${listed(against)}`,
+  t`${indent}not known: ${listed(missing)}`,
 ]
 
 /** `Do not` stands once in front of them all. */
@@ -32,8 +32,8 @@ export const verdictGroups = (verdict: Verdict): Text[][] => {
     verdict.outlook === undefined ? [] : [t`${strong('Will it come back?')} ${oneLine(verdict.outlook)}`],
     verdict.doNot.length === 0 ? [] : [t`${strong('Do not')} ${verdict.doNot.map(prohibited).join('; ')}.`],
     [
-      ...verdict.next.map((line, i) => t`${i === 0 ? t`${strong('Next')} ` : t`   `}${oneLine(line)}`),
-      ...(verdict.escalateTo === undefined ? [] : [t`${strong('Call')} ${oneLine(verdict.escalateTo)}`]),
+      ...verdict.next.map((line, i) => t`${i === 0 ? t`${strong('Next:')} ` : t`${indent}`}${oneLine(line)}`),
+      ...(verdict.escalateTo === undefined ? [] : [t`${strong('Call:')} ${oneLine(verdict.escalateTo)}`]),
     ],
   ]
   return groups.filter(group => group.length > 0)

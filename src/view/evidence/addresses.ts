@@ -59,7 +59,7 @@ export const sandboxRow = (bundle: Bundle, gap: Answer<Gap>): Row =>
     const host =
       counts?.hostNetwork === undefined
         ? 'how many are on the host network is not known'
-        : `${counts.hostNetwork} on the host network (they own no address)`
+        : `${counts.hostNetwork} on the host network${counts.hostNetwork > 0 ? ' (they own no address)' : ''}`
     const owning = valueIn(gap)
     const runtime = valueIn(bundle.runtime)
     return [

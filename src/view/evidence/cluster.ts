@@ -87,15 +87,15 @@ export const podRow = (bundle: Bundle): Row =>
     const running = pods.filter(pod => pod.phase !== 'Succeeded' && pod.phase !== 'Failed').length
     const facts = valueIn(bundle.facts)
     if (!facts) return [t`${strong(running)} on the node; how many it may run is not known`]
-    const room = running < facts.maxPods
-    return [
-      t`${strong(`${running} of ${facts.maxPods}`)} on the node. ${
-        room
-          ? 'The scheduler counts Pods, not addresses: the emptier this node looks, the more it prefers it.'
-          : 'The node is full by its own limit.'
-      }`,
-    ]
+    return [t`${strong(`${running} of ${facts.maxPods}`)} on the node. ${schedulerWords(facts, running)}`]
   })
+
+const schedulerWords = (facts: NodeFacts, running: number): string => {
+  if (facts.unschedulable)
+    return 'It is cordoned: the scheduler leaves it out, DaemonSet Pods still land there.'
+  if (running >= facts.maxPods) return 'The node is full by its own limit.'
+  return 'The scheduler counts Pods, not addresses: the emptier this node looks, the more it prefers it.'
+}
 
 /** C2: rollouts that lack their Pod on this node. */
 export const rolloutRow = (bundle: Bundle): Row =>

@@ -124,5 +124,5 @@ test('a terminal gets the same evidence and verdict, without colour codes unless
   for (const each of ['253 of 253 taken', '14× in 41 min', 'node-04', 'Leaked addresses · sure', 'Do not'])
     expect(bare).toContain(each)
   const coloured = renderTerminal(storyBundle(), leakVerdict, { colour: true })
-  expect(coloured).toContain('\u001b[1mAddresses\u001b[22m')
+  expect(coloured).toContain('\u001b[1mAddresses:\u001b[22m')
 })

@@ -15,7 +15,7 @@ const textOf = (bundle: Bundle): string => shown(evidenceMessage(bundle, measure
 const fileOf = (bundle: Bundle): string => evidenceFile(bundle, measure(bundle), timeZone).text
 const story = textOf(storyBundle())
 const lineWith = (text: string, label: string): string =>
-  text.split('\n').find(line => line.includes(`*${label}*`)) ?? `no line ${label}`
+  text.split('\n').find(line => line.includes(`*${label}:*`)) ?? `no line ${label}`
 
 test('the evidence of node-07 stands as written', () => {
   const bundle = storyBundle()
@@ -24,7 +24,7 @@ test('the evidence of node-07 stands as written', () => {
 
 test('the gap stands first', () => {
   const first = story.split('\n')[1]
-  expect(first).toContain('*Addresses* *253 of 253* taken in 10.244.7.0/24')
+  expect(first).toContain('*Addresses:* *253 of 253* taken in 10.244.7.0/24')
   expect(first).toContain('*212 without a sandbox*, 41 living')
 })
 
@@ -137,8 +137,8 @@ test('an answer that is missing stands as one line in its place, never as zero',
       journal: unknown('journalctl took longer than 10 s and was stopped', now),
     }),
   )
-  expect(text).toContain('*Sandboxes, When the orphans were made* not known: crictl pods: no such file')
-  expect(text).toContain('*DEL failures* not known: journalctl took longer than 10 s')
+  expect(text).toContain('*Sandboxes, When the orphans were made:* not known: crictl pods: no such file')
+  expect(text).toContain('*DEL failures:* not known: journalctl took longer than 10 s')
   expect(text).toContain('253 address files; how many of them leaked is not known')
   expect(text).not.toContain('0 without a sandbox')
 })

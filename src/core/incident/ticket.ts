@@ -133,7 +133,8 @@ export const shouldOpen = (
   if (gap !== undefined && gap.orphaned >= Math.max(1, settings.orphans))
     return { open: true, why: `${gap.orphaned} addresses belong to sandboxes that are gone` }
   const recent = tickets.filter(ticket => now - ticket.lastSeen <= settings.windowMs)
-  const full = recent.find(ticket => ticket.exhausted)
+  // A measurement with room left outweighs what a Pod that is gone was told.
+  const full = recent.find(ticket => ticket.exhausted && (ticket.ended === undefined || gap === undefined))
   if (full) return { open: true, why: `the plugin told ${full.workload.name} that the range is used up` }
   const rollout = recent.find(ticket => ticket.kind === 'stuck-rollout' && ticket.ended === undefined)
   if (rollout) return { open: true, why: `the rollout of ${rollout.workload.name} is stuck on this node` }

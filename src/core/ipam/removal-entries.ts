@@ -1,6 +1,6 @@
 import { shownDuration } from '../duration.js'
 import { type Allocation, type Bundle, type HeldAddress, type Host, isKnown } from '../evidence/bundle.js'
-import { isSandboxId, type Standing } from './gap.js'
+import type { Standing } from './gap.js'
 import { canonicalIp, normalIp } from './range-set.js'
 import { type RemovalInput, twoReadingsMs } from './removal-input.js'
 
@@ -76,10 +76,6 @@ const emptyOnlyBeforeBoot: EntryRule = ({ owner, mtime }, { host }) =>
     ? undefined
     : 'empty, and not older than the boot: its Pod may still run'
 
-/** `default-…`, `cnitool-…` and the like belong to other tools that share the folder: reported, never removed. */
-const ownerIsSandboxId: EntryRule = ({ owner }) =>
-  owner === '' || isSandboxId(owner) ? undefined : 'its owner is no sandbox id of 64 hex digits'
-
 /** A namespace, a reachable neighbour, a route or the node itself has the address: somebody may be using it. */
 const heldByNothing: EntryRule = ({ ip }, { heldBy }) => {
   const holder = heldBy.get(ip)
@@ -114,7 +110,6 @@ const unlistedTwice: EntryRule = (allocation, { input: { bundle, earlier }, befo
 const entryRules: EntryRule[] = [
   isCanonicalName,
   contentNamesOwner,
-  ownerIsSandboxId,
   emptyOnlyBeforeBoot,
   heldByNothing,
   noRunningPodHasIt,
@@ -136,7 +131,10 @@ const candidate = (allocation: Allocation, judging: Judging): EntryVerdict => {
   }
 }
 
-/** One file's fate. Only an orphan, or an empty file, can go at all. */
+/**
+ * One file's fate. Only an orphan or an empty file can go at all: `default-…`, `cnitool-…` and other owners that are no 64
+ * hex digits belong to other tools that share the folder, and are only reported.
+ */
 export const verdictOn = (standing: Standing, judging: Judging): EntryVerdict => {
   switch (standing.standing) {
     case 'live':

@@ -186,6 +186,12 @@ describe('C3: when a node deserves a thread', () => {
     expect(opening.why).toMatch(why)
   })
 
+  test('what a Pod that is gone was told does not outweigh a measurement with room left', () => {
+    const tickets = ended(all(stuck('api', 'a', now, { exhausted: true })), now)
+    expect(shouldOpen(tickets, clean, now, settings).open).toBe(false)
+    expect(shouldOpen(tickets, undefined, now, settings).open).toBe(true)
+  })
+
   test('a second workload outside the window does not count', () => {
     const [old] = all(stuck('query', 'b'))
     const tickets = [...(old ? [{ ...old, lastSeen: now - 49 * hour }] : []), ...all(stuck('api', 'a'))]

@@ -114,6 +114,17 @@ describe('each file by its own rules', () => {
     expect(fateOf(file, over)).toMatch(fate)
   })
 
+  test('rule 6: an address in another spelling is not the plugin’s file and stays', () => {
+    const one = allocation(9, { ip: 'FD00:7::A' })
+    const node = withFile(one)
+    if (!isKnown(node.conflist)) throw new Error('fixture')
+    const { ipam } = node.conflist.value
+    const rangeSets = [...ipam.rangeSets, [{ subnet: 'fd00:7::/64' }]]
+    const conflist = known({ ...node.conflist.value, ipam: { ...ipam, rangeSets } }, now)
+    expect(fateOf(one, { conflist })).toBe('kept: its name is no canonical address')
+    expect(fateOf({ ...one, ip: 'fd00:7::a' }, { conflist })).toMatch(/^removed/)
+  })
+
   test('rule 6: bookkeeping is in neither list; unreadable and foreign entries are kept and named', () => {
     const store = {
       ...storeWith([allocation(2)]),

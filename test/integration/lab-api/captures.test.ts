@@ -117,7 +117,7 @@ const neutral = (value: unknown, key = ''): unknown => {
 const find = async (resource: string, namespace: string): Promise<KubeObject[]> =>
   itemsOf(
     await client.get(`${paths[resource] ?? '/api/v1'}/namespaces/${namespace}/${resource}`),
-  ) as unknown[] as KubeObject[]
+  ) as KubeObject[]
 
 describe('objects, compared with a real API server', () => {
   const cases = applied.flatMap(resource =>

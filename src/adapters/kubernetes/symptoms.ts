@@ -6,7 +6,9 @@ import { RolloutSymptoms, trimDaemonSet } from './rollout-symptoms.js'
 import { type SandboxEvent, sandboxEvent, sandboxFailureSelector } from './sandbox-events.js'
 import type { SymptomWatchOptions } from './symptom-options.js'
 import { watchedPod } from './translate.js'
+import type { Identified } from './stream.js'
 import { startWatch } from './watch.js'
+import type { RunningWatch, WatchOptions } from './watch-options.js'
 import type { Wire } from './wire.js'
 
 export type { Gone, SymptomSettings, SymptomWatchOptions } from './symptom-options.js'
@@ -36,47 +38,17 @@ interface WatchedNode {
 export const startSymptomWatch = (options: SymptomWatchOptions): SymptomWatch => {
   const { kube, log, settings } = options
   const shared = { kube, log, ...(settings.timings === undefined ? {} : { timings: settings.timings }) }
-  const nodes = startWatch<Wire<V1Node>, WatchedNode>({
-    ...shared,
-    resource: 'nodes',
-    path: '/api/v1/nodes',
-    selector: {},
-    translate: watchedNode,
-    onChange: () => undefined,
-  })
+  const nodes = watchNodes(shared)
   const nodeExists = (name: string): boolean =>
     nodes.lastProofOfLife() === 0 || [...nodes.records().values()].some(node => node.name === name)
   const podSymptoms = new PodSymptoms({ ...options, nodeExists })
   const rolloutSymptoms = new RolloutSymptoms({ ...options, nodeExists })
-  const pods = startWatch<Wire<V1Pod>, WatchedPod>({
-    ...shared,
-    resource: 'pods',
-    path: '/api/v1/pods',
-    selector: { fieldSelector: pendingPods },
-    translate: watchedPod,
-    onChange: ({ upserted, left }) => podSymptoms.podsChanged(upserted, left),
-  })
-  const events = startWatch<Wire<CoreV1Event>, SandboxEvent>({
-    ...shared,
-    resource: 'events',
-    path: '/api/v1/events',
-    selector: { fieldSelector: sandboxFailureSelector },
-    translate: sandboxEvent,
-    onChange: ({ upserted }) => podSymptoms.eventsChanged(upserted, events.records()),
-  })
-  const daemonSets = startWatch<Wire<V1DaemonSet>, Wire<V1DaemonSet>>({
-    ...shared,
-    resource: 'daemonsets',
-    path: '/apis/apps/v1/daemonsets',
-    selector: {},
-    translate: trimDaemonSet,
-    onChange: () => rolloutSymptoms.look(daemonSets.records()),
-    onSynced: () => rolloutSymptoms.look(daemonSets.records()),
-  })
-  const watches = { nodes, pods, events, daemonsets: daemonSets }
+  const { pods, events } = watchPods(shared, podSymptoms)
+  const daemonsets = watchDaemonSets(shared, rolloutSymptoms)
+  const watches = { nodes, pods, events, daemonsets }
   const tick = () => {
     podSymptoms.tick(events.records())
-    if (daemonSets.lastProofOfLife() > 0) rolloutSymptoms.look(daemonSets.records())
+    if (daemonsets.lastProofOfLife() > 0) rolloutSymptoms.look(daemonsets.records())
   }
   const timer = setInterval(() => {
     try {
@@ -96,15 +68,62 @@ export const startSymptomWatch = (options: SymptomWatchOptions): SymptomWatch =>
       await Promise.all([podSymptoms.stop(), rolloutSymptoms.stop()])
     },
     health: () =>
-      Object.entries(watches).map(([resource, watch]) => ({
-        resource,
-        lastProofOfLife: watch.lastProofOfLife(),
-      })),
+      each(watches, (resource, watch) => ({ resource, lastProofOfLife: watch.lastProofOfLife() })),
     kept: () => ({
-      ...Object.fromEntries(Object.entries(watches).map(([name, watch]) => [name, watch.records().size])),
+      ...Object.fromEntries(each(watches, (name, watch) => [name, watch.records().size])),
       tracked: podSymptoms.size,
     }),
   }
+}
+
+type Shared = Pick<WatchOptions<Identified, unknown>, 'kube' | 'log' | 'timings'>
+
+const each = <R>(
+  watches: Record<string, RunningWatch<unknown>>,
+  act: (name: string, watch: RunningWatch<unknown>) => R,
+): R[] => Object.entries(watches).map(([name, watch]) => act(name, watch))
+
+const watchNodes = (shared: Shared): RunningWatch<WatchedNode> =>
+  startWatch<Wire<V1Node>, WatchedNode>({
+    ...shared,
+    resource: 'nodes',
+    path: '/api/v1/nodes',
+    selector: {},
+    translate: watchedNode,
+    onChange: () => undefined,
+  })
+
+const watchPods = (shared: Shared, symptoms: PodSymptoms) => {
+  const pods = startWatch<Wire<V1Pod>, WatchedPod>({
+    ...shared,
+    resource: 'pods',
+    path: '/api/v1/pods',
+    selector: { fieldSelector: pendingPods },
+    translate: watchedPod,
+    onChange: ({ upserted, left }) => symptoms.podsChanged(upserted, left),
+  })
+  const events = startWatch<Wire<CoreV1Event>, SandboxEvent>({
+    ...shared,
+    resource: 'events',
+    path: '/api/v1/events',
+    selector: { fieldSelector: sandboxFailureSelector },
+    translate: sandboxEvent,
+    onChange: ({ upserted }) => symptoms.eventsChanged(upserted, events.records()),
+  })
+  return { pods, events }
+}
+
+const watchDaemonSets = (shared: Shared, symptoms: RolloutSymptoms): RunningWatch<Wire<V1DaemonSet>> => {
+  const daemonSets = startWatch<Wire<V1DaemonSet>, Wire<V1DaemonSet>>({
+    ...shared,
+    resource: 'daemonsets',
+    path: '/apis/apps/v1/daemonsets',
+    selector: {},
+    translate: trimDaemonSet,
+    onChange: () => symptoms.look(daemonSets.records()),
+    onSynced: () => symptoms.look(daemonSets.records()),
+  })
+  return daemonSets
 }
 
 const watchedNode = (node: Wire<V1Node>): WatchedNode => ({

@@ -8,11 +8,7 @@ import type {
 import type { Wire } from '../../../src/adapters/kubernetes/wire.js'
 import { inPhase, podObject, startTestApi, type TestApi, until } from './api.js'
 
-interface Kept {
-  name: string
-  uid: string
-  phase: string
-}
+type Kept = Record<'name' | 'uid' | 'phase', string>
 type PodWatch = WatchOptions<Wire<V1Pod>, Kept>
 
 const fast: Partial<WatchTimings> = { firstBackoffMs: 20, longestBackoffMs: 100 }

@@ -46,7 +46,12 @@ const terminalCode = /(?![\n\r\t])\p{Cc}(\[[0-?]*[ -/]*[@-~]|\][^\p{Cc}]*(\p{Cc}
 const invisible = /(?!\n)[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
 /** Terminal codes, control characters and invisible direction marks removed; tabs and carriage returns become spaces. */
-export const clean = (text: string): string =>
+export const clean = (text: string): string => (plainText.test(text) ? text : cleaned(text))
+
+// Most text is this, and long lists have much of it.
+const plainText = /^[ -~\n]*$/
+
+const cleaned = (text: string): string =>
   text
     .replace(terminalCode, '')
     .replace(/\r\n/g, '\n')

@@ -26,10 +26,14 @@ const standingWords: Record<Standing['standing'], string> = {
   outside: 'outside the range',
 }
 
-const addressLine = (standing: Standing, read: number, timeZone: string): string => {
+// Exact times, and quick ones: a store can have tens of thousands of files.
+const exact = (time: number | undefined): string =>
+  time === undefined ? 'no usable time' : new Date(time).toISOString()
+
+const addressLine = (standing: Standing, read: number): string => {
   const { ip, owner, ifname, mtime, inode } = standing.allocation
   const why = 'because' in standing ? ` (${oneLine(standing.because)})` : ''
-  const made = `made ${near(mtime, read, timeZone)}, ${ago(mtime, read)}`
+  const made = `made ${exact(mtime)}, ${ago(mtime, read)}`
   return `${ip}  ${standingWords[standing.standing]}${why}  ${owner || '(empty file)'} ${ifname ?? ''}  ${made}  inode ${inode}`
 }
 
@@ -74,12 +78,12 @@ export const evidenceFile = (bundle: Bundle, gap: Answer<Gap>, timeZone: string)
     '== This node and its peers',
     ...columns(peerTable(bundle, gap)),
     '',
-    ...list('Addresses', gap, ({ standings }) => standings.map(each => addressLine(each, read, timeZone))),
+    ...list('Addresses', gap, ({ standings }) => standings.map(each => addressLine(each, read))),
     ...others(bundle),
     ...list('Sandboxes', bundle.sandboxes, all =>
       all.map(
         each =>
-          `${each.id}  ${each.state}  ${each.namespace}/${each.pod} #${each.attempt}  ${at(each.createdAt)}`,
+          `${each.id}  ${each.state}  ${each.namespace}/${each.pod} #${each.attempt}  ${exact(each.createdAt)}`,
       ),
     ),
     ...list("The runtime's earlier records", bundle.records, ({ source, ids }) => [source, ...ids]),
@@ -94,7 +98,7 @@ export const evidenceFile = (bundle: Bundle, gap: Answer<Gap>, timeZone: string)
     ...list('FailedCreatePodSandBox events', bundle.events, all =>
       all.map(
         each =>
-          `${each.namespace}/${each.pod}  ${each.count}× ${at(each.first)}–${at(each.last)}  ${oneLine(each.message)}`,
+          `${each.namespace}/${each.pod}  ${each.count}× ${exact(each.first)}–${exact(each.last)}  ${oneLine(each.message)}`,
       ),
     ),
     ...list('Journal lines about ADD and DEL', bundle.journal, ({ lines: all, dropped }) => [

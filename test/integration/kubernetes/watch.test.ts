@@ -88,7 +88,7 @@ describe('the list-and-watch loop', () => {
   })
 
   test('a silent watch is given up and goes on where it was, without a list', async () => {
-    const running = follow({ timings: { ...fast, silentAfterMs: 200 } })
+    const running = follow({ timings: { ...fast, silentAfterMs: 2_000 } })
     await open()
     api.server.store.create('pods', podObject('seen'))
     await until('the first Pod', () => changes.includes('+seen'))
@@ -96,7 +96,7 @@ describe('the list-and-watch loop', () => {
     api.server.store.create('pods', podObject('unheard'))
     await until('the Pod made during the silence', () => changes.includes('+unheard'))
     expect(running.counts().lists).toBe(1)
-    expect(warnings.join('\n')).toContain('no sign of life for 200 ms')
+    expect(warnings.join('\n')).toContain('no sign of life for 2000 ms')
   })
 
   test('bookmarks move the version on and count as a sign of life', async () => {

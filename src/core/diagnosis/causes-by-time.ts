@@ -22,7 +22,7 @@ const journalOn = ({
         : `starts ${moment(Math.max(journal.reachesBackTo, journal.since), now)}`
     const unsaid = `the journal ${start}, the oldest orphan is from ${moment(oldest, now)}: it neither supports nor excludes a cause`
     return {
-      for: band.count > 0 ? [many(band.count, 'DEL failure') + ' since the journal starts'] : [],
+      for: band.count > 0 ? [`${many(band.count, 'DEL failure')} since the journal starts`] : [],
       missing: [unsaid],
     }
   }
@@ -62,9 +62,7 @@ export const lostAtRestart: Cause = facts => {
     says: `Teardown was lost when ${name} restarted${shownStart === undefined ? '' : ` ${moment(shownStart, now)}`}.`,
     for: [
       ...(near > 0 ? [`${near} of ${times.length} were made within an hour of a restart`] : []),
-      ...(around.length > 0
-        ? [many(around.length, `restart of ${name}`, `restarts of ${name}`) + ' in that time']
-        : []),
+      ...(around.length > 0 ? [`${many(around.length, 'restart')} of ${name} in that time`] : []),
       ...(divides === undefined
         ? []
         : ['everything leaked is older than the restart, everything living is newer']),

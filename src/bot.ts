@@ -15,12 +15,10 @@ import { decide } from './flows/decide.js'
 import { foldThread, publishThread, type ThreadEvent } from './flows/publish-thread.js'
 import { reportGone, reportSymptom } from './flows/report-symptom.js'
 import { resume } from './flows/resume.js'
-import { closeWorker, every, serve, startUp } from './start-up.js'
+import { closeWorker, every, measureAgainAfterMs, serve, startUp } from './start-up.js'
 import { decodeButton } from './view/button.js'
 import { sentence } from './view/command.js'
 
-/** A symptom that lasts makes the node be measured again, but not more often than this. */
-const measureAgainAfterMs = 60 * 60_000
 const tickMs = 1_000
 const watchSilentMs = 180_000
 

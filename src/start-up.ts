@@ -69,6 +69,9 @@ export interface Parts {
   stops: (() => Promise<unknown>)[]
 }
 
+/** An open incident's node is measured again when the last reading is older, and not more often. */
+export const measureAgainAfterMs = 30 * 60_000
+
 const shutdownMs = 20_000
 
 /** Serves health and metrics until a signal comes, then stops the parts in order and ends the process. */

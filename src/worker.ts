@@ -9,7 +9,7 @@ import { recount } from './flows/recount.js'
 import { resume } from './flows/resume.js'
 import { runStep } from './flows/run-step.js'
 import { sshSettingsOf } from './ssh-settings.js'
-import { closeWorker, every, serve, startUp } from './start-up.js'
+import { closeWorker, every, measureAgainAfterMs, serve, startUp } from './start-up.js'
 
 const probe = { probeTimeoutMs: 60_000, probeMaxBytes: 64 * 1024 * 1024 }
 const steps = { deadlineMs: 120_000, lookEveryMs: 2_000 }
@@ -41,6 +41,7 @@ export const runWorker = async (): Promise<void> => {
       incidentWindowMs: settings.incidentWindow,
       ticketWindowMs: settings.ticketWindow,
       orphansToOpen: 1,
+      measureAgainAfterMs,
     },
   }
   const worker = startWorker({

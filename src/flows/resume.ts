@@ -8,13 +8,14 @@ import {
 import { foldRun, nextOfRun, type RunEvent, settledLength } from '../core/runbook/run.js'
 import type { Clock, History, Jobs } from '../ports.js'
 import { type FleetEvent, fleetStream, freeNode, underRepair } from './fleet.js'
+import { record } from './record.js'
 import { type RequestEvent, requestStream, unanswered } from './request.js'
 
 export interface ResumeDeps {
   history: History
   jobs: Jobs
   clock: Clock
-  settings: { incidentWindowMs: number }
+  settings: { incidentWindowMs: number; measureAgainAfterMs: number }
 }
 
 /** How long a resolved incident's thread is still compared with its history. */
@@ -30,7 +31,19 @@ const resumeRun = async (deps: ResumeDeps, incident: IncidentState): Promise<voi
   if (!waiting) await deps.jobs.enqueue({ kind: 'step', run, node, length: settledLength(events) })
 }
 
+/** An open incident's evidence is kept fresh, so that what the thread says of the node is never long out of date. */
+const refresh = async (deps: ResumeDeps, node: string): Promise<void> => {
+  const at = deps.clock.now()
+  await record<IncidentEvent>(deps.history, incidentStream(node), events => {
+    const state = foldIncident(node, events, deps.settings.incidentWindowMs)
+    if (!state || state.evidenceWanted || !['open', 'diagnosed'].includes(state.status)) return []
+    if (at - (state.evidence.at(-1)?.at ?? 0) < deps.settings.measureAgainAfterMs) return []
+    return [{ at, by: 'cnibot', type: 'EvidenceWanted', why: 'the last reading is old' }]
+  })
+}
+
 const resumeIncident = async (deps: ResumeDeps, node: string): Promise<IncidentState | undefined> => {
+  await refresh(deps, node)
   const { events, length } = await deps.history.read<IncidentEvent>(incidentStream(node))
   const incident = foldIncident(node, events, deps.settings.incidentWindowMs)
   if (!incident) return undefined

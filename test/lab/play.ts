@@ -77,5 +77,5 @@ export const liveAddresses = (world: World): Map<string, string> => {
 export const nextDay = async (world: World, { say }: Teller): Promise<void> => {
   world.clock.advance(24 * 3_600_000 + 60_000)
   say('a day passes')
-  await saying(world, /Counted again/)
+  await saying(world, /is resolved|Reopened/)
 }

@@ -27,8 +27,8 @@ const fleet = Array.from({ length: 18 }, (_, i) => `node-${String(i + 1).padStar
 export const full: Scale = { nodes: fleet, live: 41, leaked: [71, 71, 70], others: 46 }
 export const small: Scale = {
   nodes: ['node-04', 'node-07', 'node-11', 'node-15'],
-  live: 5,
-  leaked: [83, 83, 82],
+  live: 10,
+  leaked: [81, 81, 81],
   others: 10,
 }
 

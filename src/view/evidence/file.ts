@@ -58,8 +58,8 @@ const others = (bundle: Bundle): string[] =>
     ]),
   )
 
-/** All that a reading brought: the summary, what ran on the node, and the long lists behind each number. */
-export const evidenceFile = (bundle: Bundle, gap: Answer<Gap>, timeZone: string): File => {
+/** The summary, what ran on the node, and the long lists behind each number. */
+const fileText = (bundle: Bundle, gap: Answer<Gap>, timeZone: string): string => {
   const read = bundle.collectedAt
   const at = (time: number | undefined): string =>
     time === undefined ? 'no usable time' : near(time, read, timeZone)
@@ -112,12 +112,19 @@ export const evidenceFile = (bundle: Bundle, gap: Answer<Gap>, timeZone: string)
       ),
     ),
   ]
+  return `${lines.map(clean).join('\n')}\n`
+}
+
+/** All that a reading brought. The text is made when it is read: a thread is drawn far more often than it is attached. */
+export const evidenceFile = (bundle: Bundle, gap: Answer<Gap>, timeZone: string): File => {
   const counted = valueIn(gap)
   return {
     name: `${bundle.node}-evidence.txt`,
     title: counted
       ? `${bundle.node}: all ${counted.taken} addresses with their verdicts, what ran, what came back`
       : `${bundle.node}: what ran, what came back`,
-    text: `${lines.map(clean).join('\n')}\n`,
+    get text() {
+      return fileText(bundle, gap, timeZone)
+    },
   }
 }

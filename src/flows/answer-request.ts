@@ -14,7 +14,9 @@ export const answerRequest =
     const asked = events.find(e => e.type === 'Asked')
     if (!asked || unanswered(events)?.wants !== 'look') return
     const { node } = job
-    const { id, verdict, counts, reason } = await look(deps, node, signal)
+    const fold = (all: IncidentEvent[]) => foldIncident(node, all, deps.settings.incidentWindowMs)
+    const before = fold((await deps.history.read<IncidentEvent>(incidentStream(node))).events)
+    const { id, verdict, counts, reason } = await look(deps, node, before, signal)
     const at = deps.clock.now()
     const collected = {
       at,
@@ -25,7 +27,6 @@ export const answerRequest =
       reason,
       verdict,
     }
-    const fold = (all: IncidentEvent[]) => foldIncident(node, all, deps.settings.incidentWindowMs)
     const written = await record<IncidentEvent>(deps.history, incidentStream(node), all => {
       const state = fold(all)
       const more = afterLook(deps, state, collected)

@@ -1,4 +1,4 @@
-import { diagnose } from '../core/diagnosis/diagnose.js'
+import { diagnose, type TicketHistory } from '../core/diagnosis/diagnose.js'
 import { type Bundle, isKnown } from '../core/evidence/bundle.js'
 import {
   type Counts,
@@ -33,12 +33,27 @@ export const countsOf = (bundle: Bundle): { counts: Counts | undefined; reason: 
   return { counts, reason: undefined }
 }
 
+/** What the tickets say of the node: a Pod that ran elsewhere after it was moved speaks against this one (P-R2). */
+const ticketHistory = (incident: IncidentState | undefined): TicketHistory | undefined => {
+  const tickets = incident?.tickets ?? []
+  const [first] = tickets
+  if (!first) return undefined
+  const last = Math.max(...tickets.map(ticket => ticket.lastSeen))
+  const moved = tickets.filter(ticket => ticket.ended?.how === 'deleted').length
+  return { tickets: tickets.length, moved, overMs: last - first.since }
+}
+
 /** A full look at a node, kept under an id, with what we think of it. */
-export const look = async (deps: CollectDeps, node: string, signal: AbortSignal) => {
+export const look = async (
+  deps: CollectDeps,
+  node: string,
+  incident: IncidentState | undefined,
+  signal: AbortSignal,
+) => {
   const bundle = await gather(deps, node, 'full', signal)
   const id = `${node}-${bundle.collectedAt}`
   await deps.history.keepBundle(id, bundle, deps.settings.bundleTtlMs)
-  const verdict = diagnose(bundle, await deps.runbooks.list())
+  const verdict = diagnose(bundle, await deps.runbooks.list(), ticketHistory(incident))
   return { id, bundle, verdict, ...countsOf(bundle) }
 }
 
@@ -81,7 +96,7 @@ export const collectEvidence =
     const fold = (events: IncidentEvent[]) => foldIncident(node, events, deps.settings.incidentWindowMs)
     const before = fold((await deps.history.read<IncidentEvent>(incidentStream(node))).events)
     if (!before?.evidenceWanted) return
-    const { id, verdict, counts, reason } = await look(deps, node, signal)
+    const { id, verdict, counts, reason } = await look(deps, node, before, signal)
     const at = deps.clock.now()
     const written = await record<IncidentEvent>(deps.history, incidentStream(node), events => {
       const state = fold(events)

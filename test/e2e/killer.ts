@@ -1,0 +1,54 @@
+import { Redis } from 'ioredis'
+import type { World } from '../lab/world.js'
+
+type Name = 'bot' | 'worker'
+
+export interface Killer {
+  /** The events after which the process was killed, by history, kind and step. */
+  killed: string[]
+  stop(): Promise<void>
+}
+
+/** One event of one history: its kind, and which step or message it is about. Times and ids differ from run to run. */
+const nameOf = (stream: string, text: string): string => {
+  const event = JSON.parse(text.slice(text.indexOf(' ') + 1)) as Record<string, unknown>
+  const kind = stream.split('/')[0]
+  const of = event.index ?? String(event.key ?? '').replace(/-(node-|\d).*/, '')
+  return [kind, event.type, of].filter(part => part !== undefined && part !== '').join(' ')
+}
+
+/**
+ * Watches Redis itself and kills the process the moment an event is recorded, the first time for each kind and step:
+ * whatever that process had yet to do after writing it down is lost. It is started again at once.
+ */
+export const killAtEveryEvent = async (world: World, victim: Name): Promise<Killer> => {
+  const redis = new Redis(world.redis.url)
+  const monitor = await redis.monitor()
+  const seen = new Set<string>()
+  const killed: string[] = []
+  let restarting: Promise<unknown> | undefined
+  const kill = async (): Promise<void> => {
+    await world.running(victim)?.kill('SIGKILL')
+    await world.start(victim)
+  }
+  monitor.on('monitor', (_time: string, args: string[]) => {
+    const [command = '', key = '', text = ''] = args
+    const stream = /:history:(.+)$/.exec(key)?.[1]
+    if (command.toLowerCase() !== 'rpush' || stream === undefined || restarting) return
+    const name = nameOf(stream, text)
+    if (seen.has(name)) return
+    seen.add(name)
+    killed.push(name)
+    restarting = kill().finally(() => {
+      restarting = undefined
+    })
+  })
+  return {
+    killed,
+    stop: async () => {
+      monitor.disconnect()
+      redis.disconnect()
+      await restarting
+    },
+  }
+}

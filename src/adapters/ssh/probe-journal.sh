@@ -76,7 +76,8 @@ main() {
   case ",$SKIP," in *,owners,*) ;; *) SAMPLE=$(pick_samples) ;; esac
   section owners owners
   section held held
-  LAST=${UNTIL:-$(date +%s)}
+  # Times are whole seconds: one more, or the second that is running is left out.
+  LAST=${UNTIL:-$(($(date +%s) + 1))}
   FIRST=${SINCE:-$((LAST - WINDOW))}
   oldest=$(printf '%s\n' "$SAMPLE" | sed -n 's/^oldest \([0-9]*\).*/\1/p')
   # An hour earlier than the oldest leak, so that what happened before it is in sight.

@@ -98,7 +98,7 @@ export const value = <T>(answer: Answer<T>): T => {
   if (isKnown(answer)) return answer.value
   throw new Error(`no answer: ${answer.reason}`)
 }
-export const reason = <T>(answer: Answer<T>): string => (isKnown(answer) ? 'known' : answer.reason)
+export const reason = (answer: Answer<unknown>): string => (isKnown(answer) ? 'known' : answer.reason)
 
 export const storeDir = '/var/lib/cni/networks/k8s-pod-network'
 export const quarantine = (op: string): string => `/var/lib/cni/cnibot-quarantine/${op}/k8s-pod-network`
@@ -115,11 +115,9 @@ export interface Order {
 
 export const orderArgs = (node: LabNode, order: Order = {}): string[] => {
   const { verb = 'remove', op = 'run-1', fence = 1, bootId = node.bootId, extra = [] } = order
-  return [
-    verb,
-    ...['--network-dir', storeDir, '--quarantine', quarantine(op), '--op', op, '--fence', String(fence)],
-    ...['--endpoint', 'unix:///run/containerd/containerd.sock', '--boot-id', bootId, ...extra],
-  ]
+  const where = ['--network-dir', storeDir, '--quarantine', quarantine(op), '--op', op]
+  const what = ['--endpoint', 'unix:///run/containerd/containerd.sock', '--boot-id', bootId]
+  return [verb, ...where, ...what, '--fence', String(fence), ...extra]
 }
 
 /** Runs remove-orphans on the node with an approved list. */

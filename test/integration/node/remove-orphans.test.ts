@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { Allocation } from '../../../src/core/evidence/bundle.js'
-import { day, look, onePlace, order, type Place, quarantine, storeDir, value } from './on-node.js'
+import { day, look, onePlace, type Order, order, type Place, quarantine, storeDir, value } from './on-node.js'
 
 let place: Place
 const files = (dir: string): string[] => readdirSync(join(place.node.root, dir)).sort()
@@ -107,8 +107,12 @@ test('P-A3: insists on inode, size and content of the approved file, and on a re
   )
 })
 
+/** What a case changes about the order; some change the node instead and return whatever that returned. */
+const asOrder = (change: unknown): Order =>
+  typeof change === 'object' && change !== null && ('bootId' in change || 'extra' in change) ? change : {}
+
 describe('P-A3: refuses with one line and touches nothing', () => {
-  const cases: [string, number, RegExp, (orphans: Allocation[]) => Parameters<typeof order>[2] | void][] = [
+  const cases: [string, number, RegExp, (orphans: Allocation[]) => unknown][] = [
     ['when the node was started anew', 78, /started anew since the plan/, () => ({ bootId: '0' })],
     ['when the plugin has made no lock', 78, /lock does not exist/, () => rmSync(inStore('lock'))],
     [
@@ -158,9 +162,9 @@ describe('P-A3: refuses with one line and touches nothing', () => {
   ]
   test.each(cases)('%s', async (_, code, line, change) => {
     const { orphans } = await prepare()
-    const how = change(orphans)
+    const how = asOrder(change(orphans))
     const before = addresses(storeDir)
-    const ran = await order(place.node, orphans, how ?? {})
+    const ran = await order(place.node, orphans, how)
     expect(ran.stderr).toMatch(line)
     expect(ran).toMatchObject({ code, stdout: '' })
     expect(ran.stderr.trim().split('\n')).toHaveLength(1)

@@ -13,7 +13,7 @@ import { type ProbeOutput, whyCut } from './section.js'
 export type { Asked } from './host.js'
 export type { ProbeOutput } from './section.js'
 
-const valueOf = <T>(answer: Answer<T>): T | undefined => (isKnown(answer) ? answer.value : undefined)
+const known = <T>(answer: Answer<T>): T | undefined => (isKnown(answer) ? answer.value : undefined)
 
 /** Every part unknown for one reason: the node could not be asked at all. */
 export const silentNode = (reason: string, at: number): NodeAnswers => {
@@ -44,7 +44,7 @@ export const readNodeAnswers = (output: ProbeOutput, asked: Asked): NodeAnswers 
     const section = sections.get(name)
     return section === undefined ? unknown(`${name}: ${cut}`, asked.now) : reader(section, ours(section.at))
   }
-  const ours = (nodeTime: number): number => nodeTime - (valueOf(host)?.skewMs ?? 0)
+  const ours = (nodeTime: number): number => nodeTime - (known(host)?.skewMs ?? 0)
   const hostSection = sections.get('host')
   let host: NodeAnswers['host'] = unknown(`host: ${cut}`, asked.now)
   if (hostSection !== undefined) {
@@ -55,8 +55,8 @@ export const readNodeAnswers = (output: ProbeOutput, asked: Asked): NodeAnswers 
   const starts = readUnitStarts(sections.get('restarts')?.body ?? '')
   const startedAt = starts.find(({ unit }) => runtimeUnits.test(unit))?.at
   const runtime = read('runtime', (section, at) => readRuntime(section, startedAt, at))
-  const conflist = read('conflist', (section, at) => readConflist(section, valueOf(runtime)?.name, at))
-  const own = valueOf(conflist)
+  const conflist = read('conflist', (section, at) => readConflist(section, known(runtime)?.name, at))
+  const own = known(conflist)
   const sandboxes = read('sandboxes', readSandboxes)
   const journalSection = sections.get('journal')
   const journal =
@@ -76,12 +76,12 @@ export const readNodeAnswers = (output: ProbeOutput, asked: Asked): NodeAnswers 
     runtime,
     sandboxes,
     records: read('records', (section, at) =>
-      readRecords(section, valueOf(runtime), valueOf(sandboxes)?.length, at),
+      readRecords(section, known(runtime), known(sandboxes)?.length, at),
     ),
     owners: read('owners', readOwners),
     held: read('held', readHeld),
     journal: journal?.journal ?? unknown(`journal: ${cut}`, asked.now),
-    restarts: read('restarts', (section, at) => readRestarts(section, seen, valueOf(host)?.bootedAt, at)),
+    restarts: read('restarts', (section, at) => readRestarts(section, seen, known(host)?.bootedAt, at)),
     leftovers: read('leftovers', readLeftovers),
   }
 }

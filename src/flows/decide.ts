@@ -87,7 +87,7 @@ const onPlan = async (deps: DecideDeps, click: ButtonClick): Promise<string> => 
   })
 }
 
-/** Retry, undo and hold end or turn a paused run; they need an approver as well. */
+/** Retry, undo, hold and escalate end or turn a paused run; they need an approver as well. */
 const onPaused = async (deps: DecideDeps, click: ButtonClick): Promise<string> => {
   const approvers = await deps.approvers()
   if (!approvers.people?.includes(click.by))
@@ -101,7 +101,9 @@ const onPaused = async (deps: DecideDeps, click: ButtonClick): Promise<string> =
         ? { at, by, type: 'RetryAsked', index }
         : click.value.action === 'undo'
           ? { at, by, type: 'UndoAsked' }
-          : { at, by, type: 'RunEnded', outcome: 'held' }
+          : click.value.action === 'escalate'
+            ? { at, by, type: 'RunEnded', outcome: 'held', escalateTo: deps.settings.escalateTo }
+            : { at, by, type: 'RunEnded', outcome: 'held' }
     if (allowed[state.status].includes(event.type)) return [event]
     return state.status === 'ended'
       ? `This run has ended already (${state.outcome}).`
@@ -192,9 +194,9 @@ export const decide =
       case 'undo':
         return onPaused(deps, click)
       case 'hold':
+      case 'escalate':
         return value.run ? onPaused(deps, click) : onIncident(deps, click)
       case 'release':
-      case 'escalate':
       case 'take-back':
       case 'close':
         return onIncident(deps, click)

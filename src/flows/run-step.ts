@@ -16,7 +16,13 @@ const openHistory = async (deps: RunStepDeps, run: string, incident: IncidentSta
   const facts = await deps.cluster.node(incident.node)
   if (!summary || !runbook || !facts) {
     const why = !facts ? `${incident.node} is not in the cluster` : 'its runbook is gone'
-    await endIncidentRun(deps, incident.node, run, 'abandoned', `could not begin: ${why}`, undefined)
+    await endIncidentRun(deps, incident.node, {
+      by: 'cnibot',
+      run,
+      outcome: 'abandoned',
+      says: `could not begin: ${why}`,
+      recountAt: undefined,
+    })
     return
   }
   const { openedAt: at, openedBy: by } = summary

@@ -24,19 +24,15 @@ const sayOutcome = (state: RunState, outcome: Outcome): string => {
   }
 }
 
-export const endIncidentRun = async (
-  deps: RunStepDeps,
-  node: string,
-  run: string,
-  outcome: Outcome,
-  says: string,
-  recountAt: number | undefined,
-): Promise<void> => {
+type RunEnd = Omit<IncidentEvent & { type: 'RunEnded' }, 'at' | 'type'>
+
+export const endIncidentRun = async (deps: RunStepDeps, node: string, end: RunEnd): Promise<void> => {
   const at = deps.clock.now()
+  const { run, recountAt } = end
   const written = await record<IncidentEvent>(deps.history, incidentStream(node), events => {
     const incident = foldIncident(node, events, deps.settings.incidentWindowMs)
     const open = incident?.status === 'repairing' && incident.runs.at(-1)?.run === run
-    return open ? [{ at, by: 'cnibot', type: 'RunEnded', run, outcome, says, recountAt }] : []
+    return open ? [{ at, type: 'RunEnded', ...end }] : []
   })
   await freeNode(deps, node, run)
   if (recountAt !== undefined)
@@ -47,8 +43,14 @@ export const endIncidentRun = async (
 /** The run is over: the incident hears of it. Repeated after a crash, it changes nothing. */
 export const settle = (deps: RunStepDeps, state: RunState): Promise<void> => {
   const { watch } = state.runbook
-  const outcome = state.outcome ?? 'abandoned'
+  const { run, escalateTo, outcome = 'abandoned' } = state
   const at = state.endedAt ?? deps.clock.now()
-  const recountAt = outcome === 'completed' && watch ? at + watch.after : undefined
-  return endIncidentRun(deps, state.node, state.run, outcome, sayOutcome(state, outcome), recountAt)
+  return endIncidentRun(deps, state.node, {
+    by: state.endedBy ?? 'cnibot',
+    run,
+    outcome,
+    says: sayOutcome(state, outcome),
+    recountAt: outcome === 'completed' && watch ? at + watch.after : undefined,
+    ...(escalateTo === undefined ? {} : { escalateTo }),
+  })
 }

@@ -8,7 +8,7 @@ import { planRemoval, type RemovalEntry, stillApproved } from '../core/ipam/remo
 import type { Done, Plan } from '../core/runbook/plan.js'
 import { type CommandResult, Failed, type NodeCommand, Refused } from '../ports.js'
 import { nodeNow } from './cordon.js'
-import type { Step, StepContext } from './step.js'
+import { type Step, type StepContext, waitUntil } from './step.js'
 
 const quarantineRoot = '/var/lib/cni/cnibot-quarantine'
 const limits = { timeoutMs: 60_000, maxBytes: 32 * 1024 * 1024 }
@@ -92,6 +92,7 @@ const makePlan = async (ctx: StepContext, olderThanMs: number): Promise<Plan<'re
       entries: plan.remove,
       olderThanMs,
       bundleId: id,
+      actFrom: plan.secondReadingFrom,
       command,
     },
     readAt: bundle.collectedAt,
@@ -131,6 +132,8 @@ const earlierMoves = (before: RemovalReport): string[] => [...before.moved, ...b
 /** What is both approved and still orphaned now; the rest is named with its reason. */
 const stillOrphaned = async (plan: Plan<'remove-orphans'>, ctx: StepContext) => {
   const earlier = await ctx.bundle(plan.data.bundleId)
+  if (!earlier) throw new Refused('the reading this plan was made from is no longer kept; plan it again')
+  if (plan.data.actFrom !== undefined) await waitUntil(ctx, plan.data.actFrom)
   const { bundle } = await ctx.measure(ctx.run.node, 'light')
   const facts = await nodeNow(ctx)
   const fresh = planRemoval({

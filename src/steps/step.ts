@@ -55,6 +55,15 @@ export const lookUntil = async <T>(
   }
 }
 
+/** Waits until the clock says so; the clock may be moved meanwhile. */
+export const waitUntil = async (
+  ctx: Pick<StepContext, 'settings' | 'signal' | 'clock'>,
+  time: number,
+): Promise<void> => {
+  while (ctx.clock.now() < time)
+    await pause(Math.min(ctx.settings.lookEveryMs, time - ctx.clock.now()), ctx.signal)
+}
+
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     const stop = (): void => {

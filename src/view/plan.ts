@@ -40,11 +40,19 @@ const listLines = (lists: readonly { title: string; rows: string[] }[]): Text[] 
     ]
   })
 
-const cordonText = ({ runs, timeZone }: Card): string => {
-  const cordon = cordonOf(runs)
+/** As it stood when this step was planned: a decided card goes on saying what its approver saw. */
+const cordonText = ({ run, index, runs, timeZone }: Card): string => {
+  const until = runs.flatMap(one =>
+    one.run === run.run
+      ? [{ ...one, lines: one.lines.slice(0, index) }]
+      : one.openedAt < run.openedAt
+        ? [one]
+        : [],
+  )
+  const cordon = cordonOf(until)
   return cordon
     ? `cordoned by this incident since ${clock(cordon.at, timeZone)}`
-    : 'no cordon of this incident'
+    : 'not cordoned by this incident'
 }
 
 const decision = (card: Card, line: Line): Text => {

@@ -39,6 +39,9 @@ export const lineWords = (line: Line, node: string): string =>
 export const asks = (line: Line): boolean =>
   line.spec.kind === 'confirm' || (changes[line.spec.kind] && line.plan?.nothingToDo === false)
 
+/** A node that somebody else had cordoned already stays theirs. */
+const isOurs = ({ done }: Line): boolean => done !== undefined && 'changed' in done.data && done.data.changed
+
 /** The cordon that runs of this incident left in place; undefined where there is none of ours. */
 export const cordonOf = (runs: readonly RunState[]): { at: number; run: string } | undefined => {
   let cordon: { at: number; run: string } | undefined
@@ -46,7 +49,7 @@ export const cordonOf = (runs: readonly RunState[]): { at: number; run: string }
     for (const line of run.lines) {
       const at = line.endedAt ?? run.openedAt
       if (line.spec.kind === 'cordon') {
-        if (line.status === 'done') cordon = cordon ?? { at, run: run.run }
+        if (line.status === 'done' && isOurs(line)) cordon = cordon ?? { at, run: run.run }
         if (line.status === 'undone' && cordon?.run === run.run) cordon = undefined
       }
       if (line.spec.kind === 'uncordon' && line.status === 'done') cordon = undefined

@@ -50,27 +50,33 @@ const sameAnswer = (a: Evidence, b: Evidence): boolean =>
   a.reason === b.reason &&
   JSON.stringify(a.counts) === JSON.stringify(b.counts)
 
-/** A reading that says the same as the one before it is not told again. */
-const worthTelling = (evidence: readonly Evidence[]): Evidence[] =>
-  evidence.filter((each, i) => {
-    const before = evidence[i - 1]
-    return before === undefined || !sameAnswer(before, each)
-  })
+/**
+ * Readings that say the same stand in one message: it keeps its place, is named for the first of them and shows the
+ * newest that is still kept, with its events and ages.
+ */
+const told = (input: ThreadInput): { first: Evidence; newest: Evidence }[] => {
+  const groups: { first: Evidence; newest: Evidence }[] = []
+  for (const each of input.incident.evidence) {
+    const last = groups.at(-1)
+    if (!last || !sameAnswer(last.newest, each)) groups.push({ first: each, newest: each })
+    else if (input.bundles.has(each.bundle)) last.newest = each
+  }
+  return groups
+}
 
 const evidenceMessages = (
   input: ThreadInput,
-  evidence: Evidence,
+  { first, newest }: { first: Evidence; newest: Evidence },
 ): { at: number; desired: DesiredMessage }[] => {
-  const { at, bundle: id, verdict } = evidence
-  const bundle = input.bundles.get(id)
+  const bundle = input.bundles.get(newest.bundle)
   const messages: DesiredMessage[] = []
   if (bundle) {
     const gap = measure(bundle)
     const shown = evidenceMessage(bundle, gap, input.timeZone)
-    messages.push(inThread(`evidence-${id}`, shown, evidenceFile(bundle, gap, input.timeZone)))
+    messages.push(inThread(`evidence-${first.bundle}`, shown, evidenceFile(bundle, gap, input.timeZone)))
   }
-  messages.push(inThread(`verdict-${id}`, verdictMessage(verdict)))
-  return messages.map(desired => ({ at, desired }))
+  messages.push(inThread(`verdict-${first.bundle}`, verdictMessage(newest.verdict)))
+  return messages.map(desired => ({ at: first.at, desired }))
 }
 
 const runMessages = (input: ThreadInput, run: RunState): { at: number; desired: DesiredMessage }[] => {
@@ -119,7 +125,7 @@ export const renderThread = (input: ThreadInput): DesiredMessage[] => {
     return shown ? [{ at: recount.at, desired: inThread(`recount-${n}`, shown) }] : []
   })
   const dated = [
-    ...worthTelling(incident.evidence).flatMap(each => evidenceMessages(input, each)),
+    ...told(input).flatMap(group => evidenceMessages(input, group)),
     ...runs.flatMap(run => runMessages(input, run)),
     ...recounts,
   ]

@@ -21,7 +21,14 @@ export type IncidentEvent = { at: number; by: Actor } & (
   | { type: 'Opened'; why: string }
   | { type: 'MeasuredClean' }
   | { type: 'RunOpened'; run: string; runbook: string }
-  | { type: 'RunEnded'; run: string; outcome: Outcome; says: string; recountAt: number | undefined }
+  | {
+      type: 'RunEnded'
+      run: string
+      outcome: Outcome
+      says: string
+      recountAt: number | undefined
+      escalateTo?: string
+    }
   | { type: 'Held' }
   | { type: 'Released' }
   | { type: 'Escalated'; to: string; why: string }

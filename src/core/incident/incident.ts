@@ -56,10 +56,10 @@ const runEnded = (state: IncidentState, event: IncidentEvent & { type: 'RunEnded
     run.run === event.run ? { ...run, outcome: event.outcome, says: event.says, endedAt: event.at } : run,
   )
   // A run without a re-count (a cordon alone) proves nothing: the incident stays as open as it was.
-  const status =
-    event.outcome === 'completed' && event.recountAt === undefined ? 'diagnosed' : afterRun[event.outcome]
-  const escalated =
-    status === 'escalated' ? { to: 'platform', why: event.says, by: event.by, at: event.at } : state.escalated
+  const proven = event.outcome !== 'completed' || event.recountAt !== undefined
+  const to = event.escalateTo ?? (event.outcome === 'stuck' ? 'platform' : undefined)
+  const status = to !== undefined ? 'escalated' : proven ? afterRun[event.outcome] : 'diagnosed'
+  const escalated = to === undefined ? state.escalated : { to, why: event.says, by: event.by, at: event.at }
   const held = event.outcome === 'held' ? { by: event.by, at: event.at } : state.held
   return { ...state, runs, status, escalated, held, recountAt: event.recountAt }
 }

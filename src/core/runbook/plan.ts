@@ -17,6 +17,8 @@ export interface PlanData {
     olderThanMs: number
     /** The reading the plan was made from: acting compares a fresh one with it. */
     bundleId: string
+    /** Without the runtime's own records two readings must agree: acting waits until then. */
+    actFrom: number | undefined
     command: { script: 'remove-orphans'; args: string[] }
   }
   'test-pod': { namespace: string; name: string; image: string; via: 'pinned' | 'scheduler' }

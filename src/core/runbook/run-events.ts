@@ -37,7 +37,7 @@ export type RunEvent = { at: number; by: Actor } & (
   | { type: 'UndoStarted'; index: number }
   | { type: 'UndoDone'; index: number; says: string }
   | { type: 'UndoFailed'; index: number; error: StepError }
-  | { type: 'RunEnded'; outcome: Outcome }
+  | { type: 'RunEnded'; outcome: Outcome; escalateTo?: string }
 )
 export type RunEventType = RunEvent['type']
 
@@ -85,4 +85,6 @@ export interface RunState {
   outcome: Outcome | undefined
   endedAt: number | undefined
   endedBy: Actor | undefined
+  /** Whom the person who ended it handed the node to. */
+  escalateTo: string | undefined
 }

@@ -58,6 +58,7 @@ const open = (event: RunEvent): RunState => {
     outcome: undefined,
     endedAt: undefined,
     endedBy: undefined,
+    escalateTo: undefined,
   }
 }
 
@@ -141,8 +142,10 @@ export const applyRun = (state: RunState | undefined, event: RunEvent): RunState
       return withLine(state, event.index, { status: 'undone', undone: event.says, endedAt: event.at })
     case 'UndoFailed':
       return withLine(state, event.index, { status: 'undo-failed', error: event.error, endedAt: event.at })
-    case 'RunEnded':
-      return { ...state, status: 'ended', outcome: event.outcome, endedAt: event.at, endedBy: event.by }
+    case 'RunEnded': {
+      const { outcome, escalateTo, at: endedAt, by: endedBy } = event
+      return { ...state, status: 'ended', outcome, endedAt, endedBy, escalateTo }
+    }
   }
 }
 

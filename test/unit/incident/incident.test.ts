@@ -172,3 +172,20 @@ test('an event that cannot follow is an error', () => {
 test('the node is read from the incident, even when its name has dots', () => {
   expect(nodeOfIncident('node-07.eu.example.12')).toBe('node-07.eu.example')
 })
+
+test('a paused run handed to somebody leaves the incident with them', () => {
+  const ended: IncidentEvent = {
+    at: t0 + 3,
+    by: 'U1',
+    type: 'RunEnded',
+    run: 'node-07.1-r1',
+    outcome: 'held',
+    says: 'x',
+    recountAt: undefined,
+    escalateTo: '@platform',
+  }
+  expect(fold(...diagnosed, runOpened(t0 + 2), ended)).toMatchObject({
+    status: 'escalated',
+    escalated: { to: '@platform', by: 'U1' },
+  })
+})

@@ -73,6 +73,7 @@ const plans: Plan[] = [
       lockInode: 4_711,
       entries: [],
       olderThanMs: 15 * minute,
+      actFrom: undefined,
       bundleId: 'b-1',
       command: { script: 'remove-orphans', args: ['inc-1'] },
     },

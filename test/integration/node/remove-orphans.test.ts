@@ -107,9 +107,9 @@ test('P-A3: insists on inode, size and content of the approved file, and on a re
   )
 })
 
-/** What a case changes about the order; some change the node instead and return whatever that returned. */
-const asOrder = (change: unknown): Order =>
-  typeof change === 'object' && change !== null && ('bootId' in change || 'extra' in change) ? change : {}
+/** Some cases change the order; the others change the node and return whatever that returned. */
+const isOrder = (change: unknown): change is Order =>
+  typeof change === 'object' && change !== null && ('bootId' in change || 'extra' in change)
 
 describe('P-A3: refuses with one line and touches nothing', () => {
   const cases: [string, number, RegExp, (orphans: Allocation[]) => unknown][] = [
@@ -160,9 +160,10 @@ describe('P-A3: refuses with one line and touches nothing', () => {
       }),
     ],
   ]
-  test.each(cases)('%s', async (_, code, line, change) => {
+  test.each(cases)('%s', async (_, code, line, spoil) => {
     const { orphans } = await prepare()
-    const how = asOrder(change(orphans))
+    const change = spoil(orphans)
+    const how = isOrder(change) ? change : {}
     const before = addresses(storeDir)
     const ran = await order(place.node, orphans, how)
     expect(ran.stderr).toMatch(line)

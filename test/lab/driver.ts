@@ -49,7 +49,10 @@ export const textOf = (message: Message): string => {
 /** The thread of the newest incident: its head and everything below it, oldest first. */
 export const thread = (world: World): Message[] => {
   const all = world.slack.messages(world.channel).filter(m => m.ephemeral_to === undefined)
-  const head = all.filter(m => m.bot_id !== undefined && m.thread_ts === undefined).at(-1)
+  // An answer to `/cni diagnose` stands in the channel as well.
+  const head = all
+    .filter(m => m.bot_id !== undefined && m.thread_ts === undefined && /^incident /m.test(textOf(m)))
+    .at(-1)
   return head ? all.filter(m => m.ts === head.ts || m.thread_ts === head.ts) : []
 }
 

@@ -126,6 +126,7 @@ const open = async (
     dir: node.dir,
     hostKeyFile,
     authorizedKeysFile,
+    commandLog: node.commandLog,
     environment: {
       CNIBOT_NODE_ROOT: node.root,
       CNIBOT_LAB_CLOCK: node.clock.path,

@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LabClock } from '../clock.js'
@@ -58,6 +58,7 @@ export class LabNode {
   hostKey = ''
   /** Real milliseconds between an address file's birth and its sandbox in `crictl pods`. */
   listingDelayMs = 0
+  readonly commandLog: string
   private held: Promise<void> | undefined
   private readonly closing = new AbortController()
 
@@ -74,6 +75,7 @@ export class LabNode {
     plantBoot(this.root, this.bootId, started)
     const files = new StateFiles(this.root)
     this.files = files
+    this.commandLog = join(files.folder, 'commands.log')
     const { bootId } = this
     this.journal = new Journal({ folder: join(files.folder, 'journal'), hostname: name, bootId, started })
     const unitsStart = started + 20_000
@@ -164,6 +166,12 @@ export class LabNode {
   /** The plugin's address files in the network of the conflist. */
   allocations(): Allocation[] {
     return readAllocations(this.root)
+  }
+
+  /** What the SSH server was asked to run, in order, to the letter. */
+  commands(): string[] {
+    if (!existsSync(this.commandLog)) return []
+    return readFileSync(this.commandLog, 'utf8').split('\0').slice(0, -1)
   }
 
   /** Addresses whose owner the runtime does not know. */

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { appendFileSync, readFileSync } from 'node:fs'
 import ssh2, { type Connection, type ServerChannel } from 'ssh2'
 import type { SshServer, SshServerOptions } from './sshd.js'
 
@@ -28,9 +28,10 @@ export const startSsh2Server = async (options: SshServerOptions): Promise<SshSer
       }
     })
     client.on('session', accept => {
-      accept().on('exec', (acceptExec, _reject, { command }) =>
-        run(acceptExec(), command, options.environment),
-      )
+      accept().on('exec', (acceptExec, _reject, { command }) => {
+        appendFileSync(options.commandLog, `${command}\0`)
+        run(acceptExec(), command, options.environment)
+      })
     })
   })
   const port = await new Promise<number>((resolve, reject) => {

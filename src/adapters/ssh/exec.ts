@@ -38,7 +38,7 @@ const open = (client: ssh2.Client, shown: string): Promise<ssh2.ClientChannel> =
 /**
  * Runs one line. Both streams are read to the end, since an unread one fills its window and the command hangs; at
  * `maxBytes` or `timeoutMs` the command is told to end (TERM reaches `timeout` on the node, which ends its children).
- * No exit code and no signal means that the connection was lost: whether the command finished is then not known.
+ * Long, because everything in it ends one shared state exactly once. No exit code and no signal means that the connection was lost: whether the command finished is then not known.
  */
 export const execute = async (
   client: ssh2.Client,

@@ -147,11 +147,21 @@ held() {
     [ -e "$file" ] && [ "$(stat -f -c %T "$file" 2>/dev/null)" = nsfs ] && result=1
   done
   known=" $(readlink /proc/self/ns/net) $(stat -L -c 'net:[%i]' "$R"/run/netns/* 2>/dev/null | tr '\n' ' ') "
-  root find "$R"/proc/[0-9]*/ns/net -maxdepth 0 -printf '%l %p\n' 2>/dev/null | awk '!seen[$1]++' | while read -r ns file; do
+  # Namespaces that no file in /run/netns names, as docker's: by the processes inside them.
+  spaces=$(root find "$R/proc" -maxdepth 3 -path "$R/proc/[0-9]*/*" ! -path "$R/proc/[0-9]*/ns" \
+    ! -path "$R/proc/[0-9]*/ns/net" -prune -o -path "$R/proc/[0-9]*/ns/net" -printf '%l %p\n' 2>/dev/null | awk '!seen[$1]++')
+  if [ -z "$spaces" ] && [ -L "$R/proc/self" ]; then
+    echo 'the network namespaces of processes cannot be listed' >&2
+    result=1
+  fi
+  while read -r ns file; do
     case $known in *" $ns "*) continue ;; esac
+    [ -n "$file" ] || continue
     printf '@namespace %s\n' "${file#"$R"}"
-    root nsenter --net="$file" ip -j addr || [ ! -e "$file" ] || echo 'failed'
-  done
+    root nsenter --net="$file" ip -j addr || [ ! -e "$file" ] || result=1
+  done <<END
+$spaces
+END
   echo '@neighbour'; root ip -j neigh || result=1
   echo '@route'; root ip -j route || result=1
   echo '@route'; root ip -j -6 route 2>/dev/null

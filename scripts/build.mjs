@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const target = process.argv[2] === 'build' ? 'build' : 'dist'
 const out = join(root, target)
 rmSync(out, { recursive: true, force: true })
-const project = target === 'build' ? 'tsconfig.json' : 'tsconfig.build.json'
+const project = target === 'build' ? 'tsconfig.lab.json' : 'tsconfig.build.json'
 const tsc = spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', project], {
   cwd: root,
   stdio: 'inherit',

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command } from 'commander'
+import { RunbookError } from './adapters/files/runbooks.js'
 import { diagnoseNode } from './cli/diagnose.js'
 import { SettingsError } from './config.js'
 
@@ -7,7 +8,7 @@ import { SettingsError } from './config.js'
 const failWith = (error: unknown): never => {
   const message = error instanceof Error ? error.message : String(error)
   process.stderr.write(`cnibot: ${message}\n`)
-  process.exit(error instanceof SettingsError ? 2 : 1)
+  process.exit(error instanceof SettingsError || error instanceof RunbookError ? 2 : 1)
 }
 
 const program = new Command('cnibot')

@@ -21,7 +21,8 @@ export const startUp = async <R extends 'bot' | 'worker'>(role: R) => {
   if (wrong.length > 0) throw new SettingsError(wrong)
   const clock = clockFrom(both.clockFile)
   const onError = (error: Error): void => log.warn({ from: 'redis' }, error.message)
-  const store = { url, cluster, onError }
+  // Slack waits three seconds for a click; a job may wait longer, but is tried again anyway.
+  const store = { url, cluster, onError, deadlineMs: role === 'bot' ? 2_500 : 5_000 }
   return {
     settings,
     log,

@@ -9,12 +9,15 @@ export interface Killer {
   stop(): Promise<void>
 }
 
-/** One event of one history: its kind, and which step or message it is about. Times and ids differ from run to run. */
+/**
+ * One event of one history: its kind, and which step or message it is about. Times and ids differ from run to run.
+ * MONITOR prints text with its own escapes, so this looks for the words instead of parsing.
+ */
 const nameOf = (stream: string, text: string): string => {
-  const event = JSON.parse(text.slice(text.indexOf(' ') + 1)) as Record<string, unknown>
-  const kind = stream.split('/')[0]
-  const of = event.index ?? String(event.key ?? '').replace(/-(node-|\d).*/, '')
-  return [kind, event.type, of].filter(part => part !== undefined && part !== '').join(' ')
+  const found = (pattern: RegExp): string => pattern.exec(text)?.[1] ?? ''
+  const key = found(/"key":"([^"]+)"/).replace(/-(node-|\d).*/, '')
+  const parts = [stream.split('/')[0] ?? '', found(/"type":"(\w+)"/), found(/"index":(\d+)/), key]
+  return parts.filter(part => part !== '').join(' ')
 }
 
 /**

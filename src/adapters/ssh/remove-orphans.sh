@@ -176,7 +176,7 @@ case $runtime in
   docker) record 'docker ps' docker ps -aq --no-trunc --filter label=io.kubernetes.docker.type=podsandbox || complete= ;;
   *) complete= ;;
 esac
-if [ -n "$SOURCES" ] && ! grep -qxFf "$W/listed" "$W/recorded"; then
+if [ -n "$complete" ] && [ -n "$SOURCES" ] && ! grep -qxFf "$W/listed" "$W/recorded"; then
   complete= WHY='they name none of the sandboxes it lists: another runtime answered'
 fi
 cat "$W/listed" "$W/recorded" >"$W/owned"

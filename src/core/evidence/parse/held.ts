@@ -42,6 +42,9 @@ const links = z.array(
 
 const confirmed = new Set(['REACHABLE', 'PERMANENT'])
 
+/** Loopback and link-local addresses: every namespace has its own. */
+const ownEverywhere = /^(?:127\.|::1$|fe80:)/
+
 /** What one part says; undefined where it is not what `ip -j` prints. */
 const heldIn = ({ kind, where, lines }: Part): HeldAddress[] | undefined => {
   const json = lines.length === 0 ? [] : readJson(lines.join('\n'))
@@ -59,22 +62,12 @@ const heldIn = ({ kind, where, lines }: Part): HeldAddress[] | undefined => {
       .filter(({ ip }) => /^[0-9a-f.:]+$/.test(ip))
       .map(({ ip, dev }) => ({ ip, by: 'route', where: plain(dev, 32) }))
   }
-  const read = addresses.safeParse(json)
-  return read.data
-    ?.filter(({ ifname }) => ifname !== 'lo')
-    .flatMap(({ ifname, addr_info }) =>
-      addr_info.flatMap(({ local }) =>
-        local === undefined || local.startsWith('fe80:')
-          ? []
-          : [
-              {
-                ip: local,
-                by: kind === 'host' ? ('host' as const) : ('namespace' as const),
-                where: kind === 'host' ? plain(ifname, 32) : where,
-              },
-            ],
-      ),
-    )
+  const by = kind === 'host' ? 'host' : 'namespace'
+  return addresses
+    .safeParse(json)
+    .data?.flatMap(({ ifname, addr_info }) => addr_info.map(({ local = '' }) => ({ ifname, local })))
+    .filter(({ local }) => local !== '' && !ownEverywhere.test(local))
+    .map(({ ifname, local }) => ({ ip: local, by, where: by === 'host' ? plain(ifname, 32) : where }))
 }
 
 /** Addresses in network namespaces, of confirmed neighbours, of routes to one address, and of the host itself. */

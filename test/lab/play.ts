@@ -21,6 +21,7 @@ export const tellStory = async (world: World, teller: Teller, scale: Scale): Pro
   world.clock.jumpTo(times.exporter.found)
   await world.settled()
   await saying(world, /17 of 18|3 of 4/)
+  await saying(world, /Evidence, Wed 11:3/)
 }
 
 /** Whether the run waits for nobody any more: the head says what became of it. */

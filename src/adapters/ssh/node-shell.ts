@@ -12,7 +12,7 @@ import { openConnection, readSecretFile } from './connection.js'
 import { Connections } from './connections.js'
 import { execute, NotStarted } from './exec.js'
 import { commandLine } from './quote.js'
-import { probeScript } from './scripts.js'
+import { probeScript, removeOrphansDigest } from './scripts.js'
 
 export interface SshSettings {
   /** Asks questions only. */
@@ -65,10 +65,15 @@ class SshNodeShell implements NodeShell {
     const { probeCommand, removeCommand, commandLimitS = 120 } = this.settings
     const command =
       script === 'probe'
-        ? (probeCommand ?? ['/bin/sh', '-s', '--'])
-        : (removeCommand ?? ['sudo', '-n', '/usr/local/lib/cnibot/remove-orphans'])
+        ? [...(probeCommand ?? ['/bin/sh', '-s', '--']), ...args]
+        : [
+            ...(removeCommand ?? ['sudo', '-n', '/usr/local/lib/cnibot/remove-orphans']),
+            ...args,
+            '--script-digest',
+            removeOrphansDigest(),
+          ]
     // Without it the command would outlive a lost connection.
-    return commandLine(['timeout', '-k', '5', String(commandLimitS), ...command, ...args])
+    return commandLine(['timeout', '-k', '5', String(commandLimitS), ...command])
   }
 
   async run(

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -11,3 +12,7 @@ export const probeScript = (): string =>
 
 /** Where the script lies that an operator installs on each node. */
 export const removeOrphansPath = path('remove-orphans.sh')
+
+/** SHA-256 of that script: a node with another version of it refuses. */
+export const removeOrphansDigest = (): string =>
+  createHash('sha256').update(readFileSync(removeOrphansPath)).digest('hex')

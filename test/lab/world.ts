@@ -54,8 +54,8 @@ const settings = (world: Pick<World, 'clock' | 'redis' | 'nodes' | 'dir'>) => {
     CNIBOT_REDIS_URL: world.redis.url,
     CNIBOT_HTTP_HOST: '127.0.0.1',
     CNIBOT_HTTP_PORT: '0',
-    CNIBOT_RESUME_EVERY: '2s',
-    CNIBOT_JOB_LOCK: '3s',
+    CNIBOT_RESUME_EVERY: '1s',
+    CNIBOT_JOB_LOCK: '2s',
     ssh: {
       CNIBOT_SSH_READ_USER: world.nodes.user,
       CNIBOT_SSH_READ_KEY_FILE: world.nodes.readIdentity,
@@ -93,9 +93,10 @@ export const startWorld = async (options: WorldOptions): Promise<World> => {
       channels: [{ name: 'sre-incidents', topic: 'Nodes that cannot give a Pod a network' }],
       users: [
         { name: 'approver', realName: 'Approver (on call)' },
+        { name: 'colleague', realName: 'Colleague (on call too)' },
         { name: 'viewer', realName: 'Viewer' },
       ],
-      userGroups: [{ handle: 'sre-oncall', users: ['approver'] }],
+      userGroups: [{ handle: 'sre-oncall', users: ['approver', 'colleague'] }],
     })
     stops.push(() => slack.close())
     const api = await startApiServer({ clock, clusterName: 'prod-eu1' })

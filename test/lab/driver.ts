@@ -13,17 +13,24 @@ export const buttonsOf = (message: Message): Fields[] => {
   })
 }
 
+/** One line a row. */
+const tableText = (rows: unknown): string =>
+  `\n${(Array.isArray(rows) ? rows : [])
+    .map(row => (Array.isArray(row) ? row : []).map(cell => textOf({ blocks: [cell], text: '' })).join('  '))
+    .join('\n')}\n`
+
 /** What a message says, without its markup: for people at a terminal and for tests. */
-export const textOf = (message: Message): string => {
+export const textOf = (message: Pick<Message, 'blocks' | 'text'>): string => {
   const texts: string[] = []
   const walk = (value: unknown): void => {
     if (Array.isArray(value)) for (const one of value) walk(one)
     else if (isFields(value)) {
       if (value.type === 'actions') return
+      if (value.type === 'table') return void texts.push(tableText(value.rows))
       if (typeof value.text === 'string') texts.push(value.text)
       else walk(value.text)
       if (typeof value.user_id === 'string') texts.push(`@${value.user_id}`)
-      for (const key of ['elements', 'fields', 'rows', 'columns']) walk(value[key])
+      for (const key of ['elements', 'fields']) walk(value[key])
       if (
         [
           'section',

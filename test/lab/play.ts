@@ -15,6 +15,7 @@ export const tellStory = async (world: World, teller: Teller, scale: Scale): Pro
     await scene.play(world)
     await saying(world, scene.shows)
   }
+  await saying(world, /Evidence, Wed 10:5/)
   // The kubelet's tries of these minutes are made up for before anybody asks how many there were.
   world.clock.jumpTo(times.exporter.rolledOut + 14 * 60_000)
   await world.settled()

@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { buttonsOf, press, saying, textOf, thread } from '../lab/driver.js'
+import { liveAddresses } from '../lab/play.js'
+import type { Message } from '../lab/slack/index.js'
+import { brokenNode, loadTest, scenes, small, startWorkloads } from '../lab/story.js'
+import type { World } from '../lab/world.js'
+import { command, openWorld, quiet, toldOnly } from './lab.js'
+
+let world: World
+let live = new Map<string, string>()
+/** The plan that was read last; it may be outdated by now. */
+let plan: Message & { value: string }
+
+const node = () => world.nodes.node(brokenNode)
+const unschedulable = () => world.api.store.get('nodes', undefined, brokenNode)?.spec?.unschedulable === true
+const removals = () =>
+  node()
+    .commands()
+    .filter(line => line.includes('remove-orphans'))
+
+/** The one plan that can be approved now, when it is not one of those seen before. */
+const waitingPlan = (not: readonly string[] = []): Promise<Message & { value: string }> =>
+  world.slack.waitFor(
+    () => {
+      const found = thread(world).findLast(m =>
+        buttonsOf(m).some(b => /^cnibot:(approve|tick)$/.test(String(b.action_id))),
+      )
+      const button = found && buttonsOf(found).find(b => /:(approve|tick)$/.test(String(b.action_id)))
+      const value = String(button?.value)
+      return found && !not.includes(value) && { ...found, value }
+    },
+    60_000,
+    'a plan that waits for approval',
+  )
+
+const approve = (user: string, plan: { ts: string; value: string }) =>
+  world.slack.press({
+    user,
+    channel: world.channel,
+    ts: plan.ts,
+    actionId: 'cnibot:approve',
+    value: plan.value,
+  })
+
+/** Waits until one of the two approvers is told, alone, that the other was first. */
+const oneTold = (says: (other: string) => RegExp): Promise<string> =>
+  world.slack.waitFor(
+    slack => {
+      const to = (user: string, other: string) =>
+        slack
+          .ephemerals(user)
+          .map(textOf)
+          .find(text => says(other).test(text))
+      return to('approver', 'UCOLLEAGUE') ?? to('colleague', 'UAPPROVER')
+    },
+    20_000,
+    'a sentence for whoever came second',
+  )
+
+const heard = (user: string): number => world.slack.ephemerals(user).length
+
+beforeAll(async () => {
+  world = await openWorld(small.nodes)
+  await loadTest(world, quiet, small)
+  await startWorkloads(world, quiet, small)
+  await Promise.all([world.start('bot'), world.start('worker')])
+  const [first] = scenes
+  world.clock.jumpTo(first!.at)
+  await first!.play(world)
+  await saying(world, 'Waiting for an approver')
+  live = liveAddresses(world)
+}, 180_000)
+afterAll(() => world?.stop(), 60_000)
+
+test('P-A1: the node is cordoned at once, after a person approved the plan for it', async () => {
+  await press(world, 'approver', 'cordon')
+  const plan = await waitingPlan()
+  expect(textOf(plan)).toMatch(/^\*Approve: Cordon node-07\*\nnode-07 · low risk/)
+  expect(unschedulable()).toBe(false)
+  await approve('approver', plan)
+  await saying(world, /Cordoned (Tue )?10:\d\d\. \*Waiting for an approver\*/)
+  expect(unschedulable()).toBe(true)
+  expect(world.api.store.get('nodes', undefined, brokenNode)?.metadata.annotations).toMatchObject({
+    'cnibot.io/cordoned-by': 'prod-eu1/node-07.1',
+  })
+}, 90_000)
+
+test('must-show 8: of two clicks at the same moment one opens a run, the other is told who was first', async () => {
+  const head = thread(world)[0]!
+  const click = (user: string) =>
+    world.slack.press({ user, channel: world.channel, ts: head.ts, actionId: 'cnibot:reconcile' })
+  await Promise.all([click('approver'), click('colleague')])
+  expect(await oneTold(name => new RegExp(`^<@${name}> was first, \\d+ s before you`))).toMatch(
+    /plan is below/,
+  )
+  const tick = await waitingPlan()
+  expect(textOf(tick)).toMatch(/^\*Confirm: the prerequisites\*/)
+  expect(thread(world).filter(m => /^\*Give leaked addresses back/.test(textOf(m)))).toHaveLength(1)
+  await press(world, 'approver', 'tick')
+  plan = await waitingPlan([tick.value])
+})
+
+test('C5: somebody who is not on the list is refused, visibly to them alone, and nothing happens', async () => {
+  expect(textOf(plan)).toMatch(/^\*Approve: Remove 243 addresses on node-07\*/)
+  const before = thread(world).length
+  await approve('viewer', plan)
+  expect(await toldOnly(world, 'viewer', /approver list/)).toMatch(
+    /^You are not on the approver list for \*medium\* steps\. <!subteam\^SSREONCALL> may approve\.$/,
+  )
+  expect(thread(world)).toHaveLength(before)
+  expect(removals()).toEqual([])
+  expect((await waitingPlan()).value).toBe(plan.value)
+})
+
+test('an expired plan is not carried out: it is planned again and says so', async () => {
+  world.clock.advance(31 * 60_000)
+  await approve('approver', plan)
+  const again = await waitingPlan([plan.value])
+  expect(textOf(again)).toMatch(/Planned again: .*expired/)
+  expect(removals()).toEqual([])
+  const old = thread(world).find(m => m.ts === plan.ts)
+  expect(old && buttonsOf(old)).toEqual([])
+})
+
+test('an outdated plan is refused with a word about the newer one', async () => {
+  const before = heard('colleague')
+  await approve('colleague', plan)
+  expect(await toldOnly(world, 'colleague', /outdated/, before)).toBe(
+    'This plan is outdated: a newer one is below.',
+  )
+  expect(removals()).toEqual([])
+})
+
+test('an approved plan is not carried out on a node that has changed since', async () => {
+  plan = await waitingPlan([plan.value])
+  node().restartRuntime()
+  await approve('approver', plan)
+  const card = await saying(world, /✗ \*Remove 243 addresses on node-07\*/)
+  expect(textOf(card)).toMatch(/has changed since the plan: .*restarted/)
+  expect(textOf(card)).toMatch(/\*Tried:\* Remove 243 addresses on node-07\. Nothing was done\./)
+  expect(buttonsOf(card).map(b => b.action_id)).toEqual(
+    ['retry', 'hold', 'escalate'].map(action => `cnibot:${action}`),
+  )
+  expect(removals()).toEqual([])
+  await press(world, 'approver', 'retry')
+  plan = await waitingPlan([plan.value])
+})
+
+test('must-show 8: two approvals at the same moment are one removal, and the second hears who was first', async () => {
+  await Promise.all([approve('colleague', plan), approve('approver', plan)])
+  const late = await oneTold(name => new RegExp(`^<@${name}> approved this \\d+ s before you`))
+  expect(late).toMatch(/It is running\.$/)
+  await saying(world, /✓ addresses match sandboxes .*10 = 10/)
+  expect(removals()).toHaveLength(1)
+  expect(node().orphans()).toEqual([])
+  const owners = new Map(
+    node()
+      .allocations()
+      .map(a => [a.address, a.owner]),
+  )
+  expect([...live].filter(([address, owner]) => owners.get(address) !== owner)).toEqual([])
+}, 90_000)
+
+test('P-A1: hold, cordoned, is an end of its own, and the status says whose it is', async () => {
+  await waitingPlan()
+  const before = heard('viewer')
+  await press(world, 'viewer', 'hold')
+  expect(await toldOnly(world, 'viewer', /approver list/, before)).toMatch(/may decide this/)
+  await press(world, 'approver', 'hold')
+  const head = await saying(world, /held on purpose\* · prod-eu1/)
+  expect(textOf(head)).toMatch(/Held by <@UAPPROVER>.*; node-07 stays cordoned until/)
+  expect(unschedulable()).toBe(true)
+  const status = await command(world, 'status')
+  expect(status).toMatch(/\*node-07\* holding by <@UAPPROVER> since .* · cordoned/)
+})

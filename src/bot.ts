@@ -2,6 +2,7 @@ import { createRunbooks } from './adapters/files/runbooks.js'
 import { createCluster } from './adapters/kubernetes/cluster.js'
 import { connectKube } from './adapters/kubernetes/connect.js'
 import { startSymptomWatch } from './adapters/kubernetes/symptoms.js'
+import { isUnfinished } from './adapters/kubernetes/tracked.js'
 import type { RedisHistory } from './adapters/redis/history.js'
 import { startWorker } from './adapters/redis/job-worker.js'
 import { type SlackClick, type SlackCommand, startSlack } from './adapters/slack/app.js'
@@ -22,6 +23,7 @@ import { sentence } from './view/command.js'
 const tickMs = 1_000
 const watchSilentMs = 180_000
 
+/** Those without an end, and those whose replacement may still start: what became of them is found out at the start. */
 const openTickets = async (history: RedisHistory, windowMs: number): Promise<Ticket[]> => {
   const streams = await history.streams(incidentStream(''))
   const tickets = await Promise.all(
@@ -30,7 +32,7 @@ const openTickets = async (history: RedisHistory, windowMs: number): Promise<Tic
       return foldIncident(stream.slice(incidentStream('').length), events, windowMs)?.tickets ?? []
     }),
   )
-  return tickets.flat().filter(ticket => ticket.ended === undefined)
+  return tickets.flat().filter(isUnfinished)
 }
 
 /** Watches the cluster and speaks Slack; it cannot reach a node and changes nothing. Ends with the process. */

@@ -32,9 +32,14 @@ export const ended = (how: TicketEnd['how'], at: number): Tracked['ended'] => ({
 export const warningsAreFresh = ({ warnings }: Tracked, now: number): boolean =>
   warnings !== undefined && now - warnings.at <= warningsAgeMs
 
-/** A ticket from before this process started: its Pod is read at the first tick. */
+/** Whether something is still to be told of a ticket: its end, or where the Pod that took a deleted one's place started. */
+export const isUnfinished = ({ ended: end }: Pick<Ticket, 'ended'>): boolean =>
+  end === undefined || (end.how === 'deleted' && end.replacement === undefined)
+
+/** A ticket from before this process started: its Pod is read at the first tick, a replacement is sought further. */
 export const trackedFrom = (ticket: Ticket): Tracked | undefined => {
-  if (ticket.kind !== 'stuck-sandbox' || !ticket.podUid || !ticket.pod || ticket.ended) return undefined
+  if (ticket.kind !== 'stuck-sandbox' || !ticket.podUid || !ticket.pod || !isUnfinished(ticket))
+    return undefined
   const pod: WatchedPod = {
     namespace: ticket.workload.namespace,
     name: ticket.pod,
@@ -53,7 +58,12 @@ export const trackedFrom = (ticket: Ticket): Tracked | undefined => {
     sandboxReady: undefined,
     sandboxReadyChangedAt: undefined,
   }
-  return { ...track(pod, false), reported: { node: ticket.node, workload: ticket.workload, as: '' } }
+  const end = ticket.ended && { how: ticket.ended.how, at: ticket.ended.at, told: true, seekAt: 0 }
+  return {
+    ...track(pod, false),
+    reported: { node: ticket.node, workload: ticket.workload, as: '' },
+    ended: end,
+  }
 }
 
 /** A symptom is told again only when it says more than before. */

@@ -132,23 +132,36 @@ describe('P-R2: how a stuck Pod ended', () => {
     expect(world.symptoms).toHaveLength(1)
   })
 
+  const earlier = (): Ticket => ({
+    id: 'api-1',
+    kind: 'stuck-sandbox',
+    node: 'node-07',
+    workload: { namespace: 'payments', kind: 'Deployment', name: 'api' },
+    pod: 'api-5d4f-old',
+    podUid: 'uid-of-old',
+    since: world.clock.now() - 40 * minute,
+    firstSeen: world.clock.now() - 40 * minute,
+    lastSeen: world.clock.now() - 30 * minute,
+    message: exhausted,
+    exhausted: true,
+    desired: undefined,
+    ready: undefined,
+    ended: undefined,
+  })
+
+  test('P-R2: a replacement is sought further by a process that starts after the end was told', async () => {
+    const replicas = world.owner('ReplicaSet', 'api-5d4f', { kind: 'Deployment', name: 'api' })
+    world.runs(world.pod('api-5d4f-new', replicas, { node: 'node-08' }))
+    const end = { at: world.clock.now() - 1_000, how: 'deleted' as const, replacement: undefined }
+    world.watch({ openTickets: [{ ...earlier(), ended: end }] })
+    await gone()
+    expect(world.gone).toMatchObject([
+      { pod: 'api-5d4f-old', end: { at: end.at, replacement: { node: 'node-08' } } },
+    ])
+  })
+
   test('what ended while nobody watched is found out at the start', async () => {
-    const ticket: Ticket = {
-      id: 'api-1',
-      kind: 'stuck-sandbox',
-      node: 'node-07',
-      workload: { namespace: 'payments', kind: 'Deployment', name: 'api' },
-      pod: 'api-5d4f-old',
-      podUid: 'uid-of-old',
-      since: world.clock.now() - 40 * minute,
-      firstSeen: world.clock.now() - 40 * minute,
-      lastSeen: world.clock.now() - 30 * minute,
-      message: exhausted,
-      exhausted: true,
-      desired: undefined,
-      ready: undefined,
-      ended: undefined,
-    }
+    const ticket = earlier()
     const replicas = world.owner('ReplicaSet', 'api-5d4f', { kind: 'Deployment', name: 'api' })
     world.runs(world.pod('api-5d4f-new', replicas, { node: 'node-08' }))
     world.watch({

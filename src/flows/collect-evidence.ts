@@ -95,12 +95,14 @@ export const collectEvidence =
     const { node } = job
     const fold = (events: IncidentEvent[]) => foldIncident(node, events, deps.settings.incidentWindowMs)
     const before = fold((await deps.history.read<IncidentEvent>(incidentStream(node))).events)
-    if (!before?.evidenceWanted) return
+    const wanted = before?.evidenceWanted
+    if (!wanted) return
     const { id, verdict, counts, reason } = await look(deps, node, before, signal)
     const at = deps.clock.now()
     const written = await record<IncidentEvent>(deps.history, incidentStream(node), events => {
       const state = fold(events)
-      if (!state?.evidenceWanted) return []
+      // A look that another one overtook is older than what was asked for since.
+      if (state?.evidenceWanted?.at !== wanted.at) return []
       return afterLook(deps, state, {
         at,
         by: 'cnibot',

@@ -77,7 +77,11 @@ export const press = async (
   world: World,
   user: string,
   action: string,
-  { deadlineMs = 60_000, not = new Set<string>(), where = (_: Message) => true } = {},
+  {
+    deadlineMs = 60_000,
+    not = new Set<string>(),
+    where = (message: Message) => message.blocks !== undefined,
+  } = {},
 ) => {
   const actionId = `cnibot:${action}`
   const message = await world.slack.waitFor(

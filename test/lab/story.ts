@@ -33,7 +33,7 @@ export const small: Scale = {
 }
 
 export interface Teller {
-  say(line: string): void
+  say: (line: string) => void
 }
 
 const minute = 60_000

@@ -43,12 +43,16 @@ const threadWords = (): Promise<string> => wordsOf(pane())
 const picture = (name: string): Promise<unknown> => page.screenshot({ path: `${artifacts}${name}.png` })
 const become = (user: string): Promise<unknown> => page.getByTestId('user-switch').selectOption(user)
 
-/** The thread from the evidence down to the verdict's first lines, for the README. */
+/** The evidence down to the journal's lines, for the README. */
 const thePicture = async (): Promise<void> => {
-  await page.setViewportSize({ width: 1500, height: 1250 })
+  await page.setViewportSize({ width: 1500, height: 1300 })
   const evidence = pane().locator('[data-ts]').filter({ hasText: 'Evidence, Wed 11:3' })
   await evidence.evaluate(element => element.scrollIntoView({ block: 'start' }))
-  await pane().screenshot({ path: `${root}docs/thread.png` })
+  const last = evidence.locator('[data-block-type="section"]').filter({ hasText: 'DEL failures' })
+  const [from, to] = await Promise.all([evidence.boundingBox(), last.boundingBox()])
+  if (!from || !to) throw new Error('the evidence is not on the page')
+  const clip = { ...from, height: to.y + to.height - from.y + 8 }
+  await page.screenshot({ path: `${root}docs/thread.png`, clip })
   await page.setViewportSize({ width: 1600, height: 1100 })
 }
 

@@ -156,7 +156,7 @@ export const scenes: Scene[] = [
   {
     at: times.payments.deleted,
     says: 'payments deletes the stuck Pod; its replacement starts elsewhere at once',
-    shows: 'node-04',
+    shows: 'its replacement started on node-04',
     play: world => deleteStuck(world, 'payments', 'api', 'node-04'),
   },
   {
@@ -168,7 +168,7 @@ export const scenes: Scene[] = [
   {
     at: times.search.deleted,
     says: 'search deletes the stuck Pod: "transient registry problem"',
-    shows: 'node-11',
+    shows: 'its replacement started on node-11',
     play: world => deleteStuck(world, 'search', 'query', 'node-11'),
   },
   {
@@ -180,7 +180,7 @@ export const scenes: Scene[] = [
   {
     at: times.ledger.deleted,
     says: 'batch deletes the Pod and runs it again',
-    shows: 'node-15',
+    shows: 'its replacement started on node-15',
     play: world => deleteStuck(world, 'batch', 'nightly-ledger', 'node-15'),
   },
   {

@@ -211,7 +211,7 @@ export class PodSymptoms {
     const replaceable = how === 'deleted' && workload.kind !== 'Pod'
     const { kube, cluster } = this.#options
     const replacement = replaceable
-      ? await findReplacement(kube, cluster, { workload, podUid: uid, at })
+      ? await findReplacement(kube, cluster, { workload, podUid: uid, at, madeAfter: tracked.seenUntil })
       : undefined
     if (!end.told || replacement) await this.#options.onGone(gone(replacement))
     end.told = true

@@ -14,12 +14,13 @@ const askedAtMost = 50
 /**
  * The Pod that took a deleted one's place and has started; undefined as long as there is none. Compared by workload,
  * not by controller: a CronJob's next Job and a Deployment's next ReplicaSet are replacements too.
+ * `madeAfter` is for a Pod that went while nobody watched: `at` is then only when that was noticed.
  * @throws Refused, Unreachable or Failed
  */
 export const findReplacement = async (
   kube: Kube,
   cluster: Pick<Cluster, 'workloadOf'>,
-  gone: { workload: Workload; podUid: string; at: number },
+  gone: { workload: Workload; podUid: string; at: number; madeAfter: number | undefined },
 ): Promise<TicketEnd['replacement']> => {
   const { namespace, kind, name } = gone.workload
   const pods = await pages(kube, `list the Pods in ${namespace}`, page =>
@@ -28,7 +29,10 @@ export const findReplacement = async (
   const candidates = pods
     .map(podFacts)
     .filter(
-      pod => pod.uid !== gone.podUid && pod.createdAt >= gone.at - grainMs && pod.controller !== undefined,
+      pod =>
+        pod.uid !== gone.podUid &&
+        pod.createdAt >= (gone.madeAfter ?? gone.at - grainMs) &&
+        pod.controller !== undefined,
     )
     .sort((a, b) => a.createdAt - b.createdAt)
     .slice(0, askedAtMost)

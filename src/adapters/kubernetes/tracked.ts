@@ -12,6 +12,8 @@ export interface Tracked {
   reported: { node: string; workload: Workload; as: string } | undefined
   /** `told` once at least; its replacement is sought again at `seekAt`. */
   ended: { how: TicketEnd['how']; at: number; told: boolean; seekAt: number } | undefined
+  /** Of a ticket from before this process: nobody watched, so its Pod may have gone any time after this. */
+  seenUntil: number | undefined
 }
 
 export const track = (pod: WatchedPod, watched: boolean): Tracked => ({
@@ -20,6 +22,7 @@ export const track = (pod: WatchedPod, watched: boolean): Tracked => ({
   warnings: undefined,
   reported: undefined,
   ended: undefined,
+  seenUntil: undefined,
 })
 
 export const ended = (how: TicketEnd['how'], at: number): Tracked['ended'] => ({
@@ -63,6 +66,7 @@ export const trackedFrom = (ticket: Ticket): Tracked | undefined => {
     ...track(pod, false),
     reported: { node: ticket.node, workload: ticket.workload, as: '' },
     ended: end,
+    seenUntil: ticket.firstSeen,
   }
 }
 

@@ -152,7 +152,8 @@ describe('P-R2: how a stuck Pod ended', () => {
   test('P-R2: a replacement is sought further by a process that starts after the end was told', async () => {
     const replicas = world.owner('ReplicaSet', 'api-5d4f', { kind: 'Deployment', name: 'api' })
     world.runs(world.pod('api-5d4f-new', replicas, { node: 'node-08' }))
-    const end = { at: world.clock.now() - 1_000, how: 'deleted' as const, replacement: undefined }
+    // Noticed late: the replacement is older than the end that was told.
+    const end = { at: world.clock.now() + 60_000, how: 'deleted' as const, replacement: undefined }
     world.watch({ openTickets: [{ ...earlier(), ended: end }] })
     await gone()
     expect(world.gone).toMatchObject([

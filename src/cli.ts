@@ -3,12 +3,13 @@ import { Command } from 'commander'
 import { RunbookError } from './adapters/files/runbooks.js'
 import { diagnoseNode } from './cli/diagnose.js'
 import { SettingsError } from './config.js'
+import { Refused } from './ports.js'
 
 /** 1: it was tried and did not work. 2: what was asked for or set cannot be used, and nothing was done. */
 const failWith = (error: unknown): never => {
   const message = error instanceof Error ? error.message : String(error)
   process.stderr.write(`cnibot: ${message}\n`)
-  process.exit(error instanceof SettingsError || error instanceof RunbookError ? 2 : 1)
+  process.exit([SettingsError, RunbookError, Refused].some(unusable => error instanceof unusable) ? 2 : 1)
 }
 
 const program = new Command('cnibot')

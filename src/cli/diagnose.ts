@@ -10,6 +10,7 @@ import { diagnose } from '../core/diagnosis/diagnose.js'
 import { Refused } from '../ports.js'
 import { gather } from '../steps/gather.js'
 import { sshSettingsOf } from '../ssh-settings.js'
+import { nearest } from '../view/nearest.js'
 import { renderTerminal } from '../view/terminal.js'
 
 type Options = Record<string, string | boolean>
@@ -33,7 +34,10 @@ const environmentOf = (options: Options): Environment => {
   return { ...env, ...wanted }
 }
 
-/** One node, read only, at a terminal: the same evidence and verdict as in a thread. Exit code 0 with an answer. */
+/**
+ * One node, read only, at a terminal: the same evidence and verdict as in a thread. Exit code 1 when the node itself
+ * could not be reached: what the API knows is printed all the same.
+ */
 export const diagnoseNode = async (node: string, options: Options): Promise<void> => {
   const settings = readSettings(environmentOf(options), 'cli')
   const clock = clockFrom(settings.clockFile)
@@ -43,8 +47,9 @@ export const diagnoseNode = async (node: string, options: Options): Promise<void
     const cluster = createCluster(kube, clock)
     if (!(await cluster.node(node))) {
       const names = (await cluster.nodes()).map(n => n.name)
+      const meant = nearest(node, names)
       throw new Refused(
-        `no node ${node} in this cluster; it has ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', …' : ''}`,
+        `no node ${node} in this cluster${meant ? `; did you mean ${meant}?` : '.'} It has ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', …' : ''}`,
       )
     }
     const limits = { peers: settings.peers, probeTimeoutMs: 60_000, probeMaxBytes: 64 * 1024 * 1024 }
@@ -61,6 +66,7 @@ export const diagnoseNode = async (node: string, options: Options): Promise<void
           timeZone: settings.timeZone,
         })
     await new Promise<void>(resolve => process.stdout.write(text, () => resolve()))
+    if (bundle.shown === undefined) process.exitCode = 1
   } finally {
     await shell.close()
     await kube.close()

@@ -63,8 +63,8 @@ export interface Cluster {
   createTestPod(spec: TestPodSpec): Promise<PodFacts>
   /** Gone already is not an error. Guarded by uid. */
   deletePod(namespace: string, name: string, uid: string): Promise<void>
-  /** Events of one Pod, newest last, as `reason: message`. */
-  podEvents(namespace: string, name: string): Promise<string[]>
+  /** Events of this very Pod, newest last, as `reason: message`; an earlier one of its name had another uid. */
+  podEvents(namespace: string, name: string, uid: string): Promise<string[]>
 }
 
 export interface CommandResult {

@@ -33,19 +33,19 @@ const allocations = async (ctx: StepContext): Promise<Map<string, string> | unde
   return new Map(gap.value.standings.map(s => [s.allocation.ip, s.allocation.owner]))
 }
 
-const running = async (plan: Plan<'test-pod'>, ctx: StepContext): Promise<PodFacts> => {
+const running = async (plan: Plan<'test-pod'>, uid: string, ctx: StepContext): Promise<PodFacts> => {
   const { namespace, name } = plan.data
   const pod = await lookUntil(ctx, async () => {
     const seen = await ctx.cluster.pod(namespace, name)
     if (seen?.phase === 'Failed')
       throw new Failed(
         `the test Pod ${namespace}/${name} failed at once`,
-        (await ctx.cluster.podEvents(namespace, name)).join('\n'),
+        (await ctx.cluster.podEvents(namespace, name, uid)).join('\n'),
       )
     return seen && seen.phase === 'Running' && seen.ips.length > 0 ? seen : undefined
   })
   if (pod) return pod
-  const events = await ctx.cluster.podEvents(namespace, name)
+  const events = await ctx.cluster.podEvents(namespace, name, uid)
   throw new Failed(
     `the test Pod ${namespace}/${name} did not run on ${ctx.run.node} within ${ctx.settings.deadlineMs / 1000} s`,
     events.slice(-3).join('\n'),
@@ -66,7 +66,7 @@ const proveAdd = async (
   const ip = pod.ips[0] ?? ''
   if (!inRanges(ip, ranges))
     throw new Failed(`the test Pod got ${ip || 'no address'}, which is outside the node's range`)
-  const failures = (await ctx.cluster.podEvents(pod.namespace, pod.name)).filter(e =>
+  const failures = (await ctx.cluster.podEvents(pod.namespace, pod.name, pod.uid)).filter(e =>
     e.startsWith('FailedCreatePodSandBox'),
   )
   if (failures.length > 0)
@@ -159,9 +159,9 @@ export const testPod: Step<'test-pod'> = {
   act: async (plan, ctx) => {
     const started = ctx.clock.now()
     await noneLeaving(plan, ctx)
-    await ctx.cluster.createTestPod(specOf(plan, ctx))
+    const made = await ctx.cluster.createTestPod(specOf(plan, ctx))
     try {
-      const pod = await running(plan, ctx)
+      const pod = await running(plan, made.uid, ctx)
       const runningAfterMs = ctx.clock.now() - started
       const had = await proveAdd(pod, ctx)
       const deletedAt = ctx.clock.now()

@@ -117,12 +117,12 @@ const apiWorld = ({ store }: LabApi, kube: Kube): ClusterWorld => ({
       source: { component: 'kubelet', host: node },
     })
   },
-  addPodEvent: async (pod, at, reason, message) => {
+  addPodEvent: async ({ pod, uid, at, reason, message }) => {
     store.create('events', {
       apiVersion: 'v1',
       kind: 'Event',
-      metadata: { namespace: 'payments', name: `${pod}.${reason}` },
-      involvedObject: { kind: 'Pod', namespace: 'payments', name: pod },
+      metadata: { namespace: 'payments', name: `${pod}.${uid}.${reason}` },
+      involvedObject: { kind: 'Pod', namespace: 'payments', name: pod, uid },
       reason,
       message,
       type: 'Normal',

@@ -4,7 +4,7 @@ import type { ClusterWorld } from './cluster.js'
 export const fakeWorld = (): ClusterWorld => {
   const cluster = fakeCluster()
   const { all } = cluster
-  const events: { pod: string; at: number; text: string }[] = []
+  const events: { uid: string; at: number; text: string }[] = []
   return {
     cluster,
     addNode: async (name, cordon) => {
@@ -52,11 +52,11 @@ export const fakeWorld = (): ClusterWorld => {
         folded: false,
       })
     },
-    addPodEvent: async (pod, at, reason, message) => {
-      events.push({ pod, at, text: `${reason}: ${message}` })
-      const texts = events.filter(event => event.pod === pod).sort((a, b) => a.at - b.at)
+    addPodEvent: async ({ uid, at, reason, message }) => {
+      events.push({ uid, at, text: `${reason}: ${message}` })
+      const texts = events.filter(event => event.uid === uid).sort((a, b) => a.at - b.at)
       all.podEvents.set(
-        `payments/${pod}`,
+        uid,
         texts.map(({ text }) => text),
       )
     },

@@ -16,7 +16,7 @@ export interface ClusterWorld {
   addOwner(kind: 'ReplicaSet' | 'Job', name: string, of?: { kind: string; name: string }): Promise<string>
   addDaemonSet(name: string, desired: number, available: number): Promise<string>
   addSandboxFailure(event: { pod: string; podUid: string; node: string; count: number }): Promise<void>
-  addPodEvent(pod: string, at: number, reason: string, message: string): Promise<void>
+  addPodEvent(event: { pod: string; uid: string; at: number; reason: string; message: string }): Promise<void>
 }
 
 export const clusterContract = (start: () => Promise<ClusterWorld>): void => {
@@ -135,11 +135,20 @@ export const clusterContract = (start: () => Promise<ClusterWorld>): void => {
     })
 
     test('events of one Pod, newest last', async () => {
-      await world.addPodEvent('api-1', 2_000, 'BackOff', 'second')
-      await world.addPodEvent('api-1', 1_000, 'Pulling', 'first')
-      await world.addPodEvent('api-2', 1_000, 'Pulling', 'other')
-      expect(await cluster.podEvents('payments', 'api-1')).toEqual(['Pulling: first', 'BackOff: second'])
-      expect(await cluster.podEvents('payments', 'nobody')).toEqual([])
+      const of = { pod: 'api-1', uid: 'p1' }
+      await world.addPodEvent({ ...of, at: 2_000, reason: 'BackOff', message: 'second' })
+      await world.addPodEvent({ ...of, at: 1_000, reason: 'Pulling', message: 'first' })
+      await world.addPodEvent({ pod: 'api-2', uid: 'p2', at: 1_000, reason: 'Pulling', message: 'other' })
+      const events = await cluster.podEvents('payments', 'api-1', 'p1')
+      expect(events).toEqual(['Pulling: first', 'BackOff: second'])
+      expect(await cluster.podEvents('payments', 'nobody', 'p3')).toEqual([])
+    })
+
+    test('events of an earlier Pod of the same name are not its own', async () => {
+      const failed = { at: 1_000, reason: 'FailedCreatePodSandBox', message: 'of the first try' }
+      await world.addPodEvent({ pod: 'test-pod', uid: 'first', ...failed })
+      expect(await cluster.podEvents('payments', 'test-pod', 'second')).toEqual([])
+      expect(await cluster.podEvents('payments', 'test-pod', 'first')).toHaveLength(1)
     })
   })
 

@@ -11,7 +11,7 @@ export interface FakeCluster extends Cluster {
     rollouts: Rollout[]
     /** The workload behind a controller, by the controller's uid. */
     workloads: Map<string, { kind: string; name: string }>
-    /** By `namespace/name`. */
+    /** By the Pod's uid. */
     podEvents: Map<string, string[]>
   }
   /** Every change that was asked for, in order: `cordon node-07`, `delete ns/pod uid`, … */
@@ -156,8 +156,7 @@ export const fakeCluster = (given: Partial<FakeCluster['all']> = {}): FakeCluste
         all.pods.splice(index, 1)
         changes.push(`delete ${namespace}/${name}`)
       }),
-    podEvents: (namespace, name) =>
-      answer('podEvents', () => all.podEvents.get(`${namespace}/${name}`) ?? []),
+    podEvents: (_namespace, _name, uid) => answer('podEvents', () => all.podEvents.get(uid) ?? []),
   }
   return cluster
 }

@@ -45,8 +45,8 @@ export const createCluster = (kube: Kube, clock: Clock): Cluster => ({
   setSchedulable: (node, change) => setSchedulable(kube, node, change),
   createTestPod: spec => createTestPod(kube, spec),
   deletePod: (namespace, name, uid) => deletePod(kube, namespace, name, uid),
-  podEvents: async (namespace, name) => {
-    const fieldSelector = `involvedObject.kind=Pod,involvedObject.name=${name}`
+  podEvents: async (namespace, name, uid) => {
+    const fieldSelector = `involvedObject.kind=Pod,involvedObject.name=${name},involvedObject.uid=${uid}`
     const events = await pages(kube, `list the events of Pod ${namespace}/${name}`, page =>
       kube.core.listNamespacedEvent({ namespace, fieldSelector, ...page }),
     )

@@ -107,11 +107,11 @@ describe('changing the cluster', () => {
     await cluster.setSchedulable('node-07', ours())
     await controllers.settled()
     await cluster.createTestPod(spec('pinned'))
-    await cluster.createTestPod(spec('scheduler'))
+    const { uid } = await cluster.createTestPod(spec('scheduler'))
     await controllers.settled()
     expect((await cluster.pod('cnibot', 'test-pinned'))?.node).toBe('node-07')
     expect((await cluster.pod('cnibot', 'test-scheduler'))?.node).toBeUndefined()
-    expect((await cluster.podEvents('cnibot', 'test-scheduler')).join('\n')).toMatch(
+    expect((await cluster.podEvents('cnibot', 'test-scheduler', uid)).join('\n')).toMatch(
       /FailedScheduling: 0\/2 nodes/,
     )
     await cluster.setSchedulable('node-07', { unschedulable: false, cordonedBy: undefined, expectUid })

@@ -1,12 +1,13 @@
 import { createRunbooks } from './adapters/files/runbooks.js'
 import { createCluster } from './adapters/kubernetes/cluster.js'
-import { connectKube } from './adapters/kubernetes/connect.js'
-import { startSymptomWatch } from './adapters/kubernetes/symptoms.js'
+import { connectKube, type Kube } from './adapters/kubernetes/connect.js'
+import { startSymptomWatch, type SymptomWatch } from './adapters/kubernetes/symptoms.js'
 import { isUnfinished } from './adapters/kubernetes/tracked.js'
 import type { RedisHistory } from './adapters/redis/history.js'
 import { startWorker } from './adapters/redis/job-worker.js'
-import { type SlackClick, type SlackCommand, startSlack } from './adapters/slack/app.js'
+import { type RunningSlack, startSlack } from './adapters/slack/app.js'
 import { openApprovers } from './adapters/slack/approvers.js'
+import type { SlackAccess } from './adapters/slack/client.js'
 import { openThread } from './adapters/slack/thread.js'
 import { foldIncident, type IncidentEvent, incidentStream, threadStream } from './core/incident/incident.js'
 import { type Ticket, ticketId } from './core/incident/ticket.js'
@@ -16,6 +17,7 @@ import { decide } from './flows/decide.js'
 import { foldThread, publishThread, type ThreadEvent } from './flows/publish-thread.js'
 import { reportGone, reportSymptom } from './flows/report-symptom.js'
 import { resume } from './flows/resume.js'
+import type { Runbooks } from './ports.js'
 import { closeWorker, every, measureAgainAfterMs, serve, startUp } from './start-up.js'
 import { decodeButton } from './view/button.js'
 import { sentence } from './view/command.js'
@@ -35,20 +37,16 @@ const openTickets = async (history: RedisHistory, windowMs: number): Promise<Tic
   return tickets.flat().filter(isUnfinished)
 }
 
-/** Watches the cluster and speaks Slack; it cannot reach a node and changes nothing. Ends with the process. */
-export const runBot = async (): Promise<void> => {
-  const { settings, log, clock, store, onError, history, jobs } = await startUp('bot')
-  const clusterName = settings.cluster
-  const runbooks = createRunbooks(settings.runbooksDir)
-  await runbooks.list()
-  const kube = connectKube({ kubeconfig: settings.kubeconfig, context: settings.kubeContext })
-  const cluster = createCluster(kube, clock)
-  const access = { botToken: settings.slackBotToken, apiUrl: settings.slackApiUrl, log }
+type Started = Awaited<ReturnType<typeof startUp<'bot'>>>
+
+/** What the flows of this process are given. */
+const depsOf = (started: Started, kube: Kube, runbooks: Runbooks, access: SlackAccess) => {
+  const { settings, log, clock, history, jobs } = started
   const approvers = openApprovers(access, { users: settings.approvers, groups: settings.approverGroups })
   const thread = openThread(access)
-  const deps = {
-    clusterName,
-    cluster,
+  return {
+    clusterName: settings.cluster,
+    cluster: createCluster(kube, clock),
     history,
     jobs,
     runbooks,
@@ -75,41 +73,37 @@ export const runBot = async (): Promise<void> => {
       measureAgainAfterMs,
     },
   }
-  const onClick = async (click: SlackClick) => {
-    const value = decodeButton(click.value)
-    if (!value || value.action !== click.action)
-      return sentence('This button is none of mine; nothing was done.')
-    const answer = await decide(deps)({ by: click.user, value, reason: click.inputs.reason })
-    return answer === '' ? undefined : sentence(answer)
-  }
-  const onCommand = async ({ text, user, channel, triggerId }: SlackCommand) => ({
-    message: await answerCommand(deps)({ text, by: user, channel, id: triggerId }),
-  })
-  const slack = await startSlack({
+}
+type Deps = ReturnType<typeof depsOf>
+
+/** Hears buttons and `/cni`. */
+const listen = ({ settings, history }: Started, deps: Deps, access: SlackAccess): Promise<RunningSlack> =>
+  startSlack({
     ...access,
     appToken: settings.slackAppToken,
-    onClick,
-    onCommand,
-    dedupe: history.firstTime,
+    onClick: async click => {
+      const value = decodeButton(click.value)
+      if (!value || value.action !== click.action)
+        return sentence('This button is none of mine; nothing was done.')
+      const answer = await decide(deps)({ by: click.user, value, reason: click.inputs.reason })
+      return answer === '' ? undefined : sentence(answer)
+    },
+    onCommand: async ({ text, user, channel, triggerId }) => ({
+      message: await answerCommand(deps)({ text, by: user, channel, id: triggerId }),
+    }),
+    dedupe: (key, ttlMs) => history.firstTime(key, ttlMs),
     reasons: {
       close: { title: 'Close by hand', label: 'Why can it be closed without proof?', submit: 'Close' },
     },
   })
-  const worker = startWorker({
-    ...store,
-    queue: 'bot',
-    concurrency: settings.concurrency,
-    lockMs: settings.jobLock,
-    onError,
-    onGivenUp: (job, error) =>
-      log.error({ job: job.kind }, `given up, resume will ask again: ${error.message}`),
-    handlers: { publish: publishThread(deps), 'publish-answer': publishAnswer(deps) },
-  })
-  await worker.ready()
+
+/** Tells the histories of Pods and rollouts that stand still, and of those that went. */
+const watchSymptoms = async (started: Started, deps: Deps, kube: Kube): Promise<SymptomWatch> => {
+  const { settings, log, clock, history } = started
   const gone = reportGone(deps)
-  const watch = startSymptomWatch({
+  return startSymptomWatch({
     kube,
-    cluster,
+    cluster: deps.cluster,
     clock,
     log,
     settings: { stuckAfterMs: settings.stuckAfter, rolloutStuckAfterMs: settings.rolloutStuckAfter, tickMs },
@@ -117,26 +111,43 @@ export const runBot = async (): Promise<void> => {
     onSymptom: reportSymptom(deps),
     onGone: one => gone({ node: one.node, ticket: ticketId(one), end: one.end }),
   })
+}
+
+const missing = (slack: RunningSlack, watch: SymptomWatch): string[] => [
+  ...(slack.connected() > 0 ? [] : ['Slack is not connected']),
+  ...watch
+    .health()
+    .filter(({ lastProofOfLife }) => Date.now() - lastProofOfLife > watchSilentMs)
+    .map(({ resource }) => `the watch of ${resource} is silent`),
+]
+
+/** Watches the cluster and speaks Slack; it cannot reach a node and changes nothing. Ends with the process. */
+export const runBot = async (): Promise<void> => {
+  const started = await startUp('bot', () => watch.health())
+  const { settings, log, history, jobs, queue, metrics } = started
+  const runbooks = createRunbooks(settings.runbooksDir)
+  await runbooks.list()
+  const kube = connectKube({ kubeconfig: settings.kubeconfig, context: settings.kubeContext })
+  const access = { botToken: settings.slackBotToken, apiUrl: settings.slackApiUrl, log }
+  const deps = depsOf(started, kube, runbooks, access)
+  const slack = await listen(started, deps, access)
+  const worker = startWorker({
+    ...queue,
+    handlers: { publish: publishThread(deps), 'publish-answer': publishAnswer(deps) },
+  })
+  await worker.ready()
+  const watch = await watchSymptoms(started, deps, kube)
   const resuming = every(settings.resumeEvery, log, 'resume', resume(deps))
   await serve({
     log,
     http: { host: settings.httpHost, port: settings.httpPort },
-    notReady: () => [
-      ...(slack.connected() > 0 ? [] : ['Slack is not connected']),
-      ...watch
-        .health()
-        .filter(({ lastProofOfLife }) => Date.now() - lastProofOfLife > watchSilentMs)
-        .map(({ resource }) => `the watch of ${resource} is silent`),
-    ],
-    metrics: {
-      watches: () => watch.health(),
-      queues: async () => ({ bot: { ...(await jobs.depth('bot')) } }),
-    },
+    notReady: () => missing(slack, watch),
+    metrics,
     stops: [
       () => slack.stop(),
       () => watch.stop(),
       closeWorker(worker),
-      resuming.stop,
+      () => resuming.stop(),
       () => kube.close(),
       () => jobs.close(),
       () => history.close(),

@@ -28,3 +28,6 @@ export const sshSettingsOf = (settings: Reading & Partial<Repairing>): SshSettin
   ...(settings.sshRepairKeyFile ? { repairKeyFile: settings.sshRepairKeyFile } : {}),
   ...(settings.sshRemoveCommand ? { removeCommand: settings.sshRemoveCommand } : {}),
 })
+
+/** What a node's answer may take, in a thread and at a terminal: far more than a store of 65,000 files needs. */
+export const probeLimits = { probeTimeoutMs: 60_000, probeMaxBytes: 64 * 1024 * 1024 }

@@ -5,12 +5,15 @@ import { createJobs } from './adapters/redis/jobs.js'
 import { checkServer } from './adapters/redis/server-check.js'
 import { clockFrom } from './adapters/system/clock.js'
 import { createLog } from './adapters/system/log.js'
-import { createMetrics, type MetricsSources } from './adapters/system/metrics.js'
+import { createMetrics, type Metrics, type MetricsSources } from './adapters/system/metrics.js'
 import { environment, readSettings, SettingsError, shownSettings } from './config.js'
-import type { Log } from './ports.js'
+import type { Job, Log } from './ports.js'
 
-/** What both processes do first. Throws SettingsError with every problem, those of Redis included. */
-export const startUp = async <R extends 'bot' | 'worker'>(role: R) => {
+/**
+ * What both processes do first. Throws SettingsError with every problem, those of Redis included. `watches` is asked
+ * when somebody scrapes.
+ */
+export const startUp = async <R extends 'bot' | 'worker'>(role: R, watches?: MetricsSources['watches']) => {
   const env = environment()
   const settings = readSettings(env, role)
   const both = readSettings<'bot' | 'worker'>(env, role)
@@ -23,14 +26,29 @@ export const startUp = async <R extends 'bot' | 'worker'>(role: R) => {
   const onError = (error: Error): void => log.warn({ from: 'redis' }, error.message)
   // Slack waits three seconds for a click; a job may wait longer, but is tried again anyway.
   const store = { url, cluster, onError, deadlineMs: role === 'bot' ? 2_500 : 5_000 }
+  const jobs = createJobs({ ...store, clock })
+  const queues = async () => ({ [role]: { ...(await jobs.depth(role)) } })
+  const metrics = createMetrics({ queues, ...(watches ? { watches } : {}) })
   return {
     settings,
     log,
     clock,
-    store: { url, cluster },
-    onError,
     history: createHistory(store),
-    jobs: createJobs({ ...store, clock }),
+    jobs,
+    metrics,
+    /** What the process's own queue is served with. */
+    queue: {
+      url,
+      cluster,
+      queue: role,
+      concurrency: both.concurrency,
+      lockMs: both.jobLock,
+      onError,
+      onGivenUp: (job: Job, error: Error): void => {
+        metrics.jobGivenUp(job.kind)
+        log.error({ job: job.kind }, `given up, resume will ask again: ${error.message}`)
+      },
+    },
   }
 }
 
@@ -49,7 +67,10 @@ export const every = (
     } catch (error) {
       log.warn({ from: what }, error instanceof Error ? error.message : String(error))
     }
-    if (!stopped) timer = setTimeout(() => (running = turn()), ms)
+    if (stopped) return
+    timer = setTimeout(() => {
+      running = turn()
+    }, ms)
   }
   let running = turn()
   return {
@@ -64,8 +85,8 @@ export const every = (
 export interface Parts {
   log: Log
   http: { host: string | undefined; port: number }
-  notReady(): string[]
-  metrics: MetricsSources
+  notReady: () => string[]
+  metrics: Metrics
   /** Taking no new work first, then letting go of what was held; each with its own deadline. */
   stops: (() => Promise<unknown>)[]
 }
@@ -82,7 +103,7 @@ export const serve = async ({ log, http, notReady, metrics, stops }: Parts): Pro
     host: http.host,
     port: http.port,
     notReady: () => (stopping ? ['shutting down'] : notReady()),
-    metrics: createMetrics(metrics),
+    metrics,
   })
   log.info({ ready: `http://${http.host ?? '127.0.0.1'}:${server.port}` }, 'ready')
   await new Promise<void>(resolve => {

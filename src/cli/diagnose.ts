@@ -9,7 +9,7 @@ import { type Environment, environment, readSettings } from '../config.js'
 import { diagnose } from '../core/diagnosis/diagnose.js'
 import { Refused } from '../ports.js'
 import { gather } from '../steps/gather.js'
-import { sshSettingsOf } from '../ssh-settings.js'
+import { probeLimits, sshSettingsOf } from '../ssh-settings.js'
 import { nearest } from '../view/nearest.js'
 import { renderTerminal } from '../view/terminal.js'
 
@@ -52,9 +52,14 @@ export const diagnoseNode = async (node: string, options: Options): Promise<void
         `no node ${node} in this cluster${meant ? `; did you mean ${meant}?` : '.'} It has ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', …' : ''}`,
       )
     }
-    const limits = { peers: settings.peers, probeTimeoutMs: 60_000, probeMaxBytes: 64 * 1024 * 1024 }
     const bundle = await gather(
-      { clusterName: settings.cluster, cluster, shell, clock, settings: limits },
+      {
+        clusterName: settings.cluster,
+        cluster,
+        shell,
+        clock,
+        settings: { peers: settings.peers, ...probeLimits },
+      },
       node,
       'full',
     )

@@ -13,7 +13,7 @@ export interface Metrics {
   text(): Promise<string>
   /** completed, held, undone, abandoned or stuck. */
   runEnded(outcome: string): void
-  stepEnded(kind: string, outcome: 'done' | 'failed', seconds: number): void
+  stepEnded(kind: string, outcome: 'done' | 'failed' | 'undone' | 'undo-failed', seconds: number): void
   /** A job that could not even record what happened. */
   jobGivenUp(kind: string): void
 }
@@ -69,7 +69,7 @@ export const createMetrics = (sources: MetricsSources = {}): Metrics => {
   })
   const stepSeconds = new Counter({
     name: 'cnibot_step_seconds_total',
-    help: 'Time spent in steps',
+    help: 'Time spent in steps and in undoing them',
     labelNames: ['kind'],
     registers,
   })

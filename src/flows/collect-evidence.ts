@@ -7,7 +7,7 @@ import {
   type IncidentState,
   incidentStream,
 } from '../core/incident/incident.js'
-import { shouldOpen } from '../core/incident/ticket.js'
+import { movedAway, shouldOpen } from '../core/incident/ticket.js'
 import { measure } from '../core/ipam/gap.js'
 import type { History, Jobs, Log, Runbooks } from '../ports.js'
 import { type GatherDeps, gather } from '../steps/gather.js'
@@ -39,7 +39,7 @@ const ticketHistory = (incident: IncidentState | undefined): TicketHistory | und
   const [first] = tickets
   if (!first) return undefined
   const last = Math.max(...tickets.map(ticket => ticket.lastSeen))
-  const moved = tickets.filter(ticket => ticket.ended?.how === 'deleted').length
+  const moved = tickets.filter(movedAway).length
   return { tickets: tickets.length, moved, overMs: last - first.since }
 }
 
@@ -51,6 +51,8 @@ export const look = async (
   signal: AbortSignal,
 ) => {
   const bundle = await gather(deps, node, 'full', signal)
+  // A look that was cut off by us says nothing of the node.
+  if (signal.aborted) throw new Error('stopped')
   const id = `${node}-${bundle.collectedAt}`
   await deps.history.keepBundle(id, bundle, deps.settings.bundleTtlMs)
   const verdict = diagnose(bundle, await deps.runbooks.list(), ticketHistory(incident))

@@ -34,11 +34,17 @@ interface RunClick {
   digest: string
 }
 
+interface Decision {
+  event: RunEvent
+  /** What the person is told although something was written. */
+  says?: string
+}
+
 /** Reads, asks, appends: whoever is first wins, the second is told who it was. */
 const onRun = async (
   deps: DecideDeps,
   click: ButtonClick,
-  decideOn: (state: RunState) => RunEvent[] | string,
+  decideOn: (state: RunState) => Decision | string,
 ): Promise<string> => {
   const { run } = click.value
   if (!run) return 'This button names no run.'
@@ -46,14 +52,14 @@ const onRun = async (
   const written = await record<RunEvent>(deps.history, runStream(run), events => {
     const state = foldRun(events)
     const decided = state ? decideOn(state) : 'This run does not exist.'
-    answer = typeof decided === 'string' ? decided : ''
-    return typeof decided === 'string' ? [] : decided
+    answer = typeof decided === 'string' ? decided : (decided.says ?? '')
+    return typeof decided === 'string' ? [] : [decided.event]
   })
   if (!written.changed) return answer
   const node = nodeOfIncident(click.value.incident)
   await deps.jobs.enqueue({ kind: 'step', run, node, length: written.length })
   await deps.jobs.enqueue({ kind: 'publish', node, length: written.length })
-  return ''
+  return answer
 }
 
 const wanted = (value: ButtonValue): RunClick => ({
@@ -75,23 +81,33 @@ const onPlan = async (deps: DecideDeps, click: ButtonClick): Promise<string> => 
         state.status === 'awaiting' &&
         state.position === index &&
         state.lines[index]?.digest === digest
-      return stale
-        ? [{ at: now, by: 'cnibot', type: 'PlanOutdated', index, why: permission.because }]
-        : permission.because
+      const outdated = {
+        at: now,
+        by: 'cnibot',
+        type: 'PlanOutdated' as const,
+        index,
+        why: permission.because,
+      }
+      return stale ? { event: outdated, says: permission.because } : permission.because
     }
     const kind = state.lines[index]?.spec.kind
     if (click.value.action === 'refuse')
-      return [{ at: now, by: click.by, type: 'StepRefused', index, digest }]
-    if (kind === 'confirm') return [{ at: now, by: click.by, type: 'InputGiven', index }]
-    return [{ at: now, by: click.by, type: 'StepApproved', index, digest }]
+      return { event: { at: now, by: click.by, type: 'StepRefused', index, digest } }
+    if (kind === 'confirm') return { event: { at: now, by: click.by, type: 'InputGiven', index } }
+    return { event: { at: now, by: click.by, type: 'StepApproved', index, digest } }
   })
+}
+
+const notAnApprover = async (deps: DecideDeps, { by }: ButtonClick): Promise<string | undefined> => {
+  const { people, named } = await deps.approvers()
+  if (!people) return 'Who may approve could not be read just now, so nobody may. Try again in a minute.'
+  return people.includes(by) ? undefined : `You are not on the approver list. ${named} may decide this.`
 }
 
 /** Retry, undo, hold and escalate end or turn a paused run; they need an approver as well. */
 const onPaused = async (deps: DecideDeps, click: ButtonClick): Promise<string> => {
-  const approvers = await deps.approvers()
-  if (!approvers.people?.includes(click.by))
-    return `You are not on the approver list. ${approvers.named} may decide this.`
+  const barred = await notAnApprover(deps, click)
+  if (barred) return barred
   const at = deps.clock.now()
   const { by } = click
   return onRun(deps, click, state => {
@@ -104,7 +120,7 @@ const onPaused = async (deps: DecideDeps, click: ButtonClick): Promise<string> =
           : click.value.action === 'escalate'
             ? { at, by, type: 'RunEnded', outcome: 'held', escalateTo: deps.settings.escalateTo }
             : { at, by, type: 'RunEnded', outcome: 'held' }
-    if (allowed[state.status].includes(event.type)) return [event]
+    if (allowed[state.status].includes(event.type)) return { event }
     return state.status === 'ended'
       ? `This run has ended already (${state.outcome}).`
       : `Not now: the run is ${state.status}. Wait for its card to change.`
@@ -178,14 +194,6 @@ export const decide =
     if (value.cluster !== deps.clusterName)
       return `This button belongs to cluster ${value.cluster}; this bot serves ${deps.clusterName}.`
     switch (value.action) {
-      case 'cordon':
-      case 'reconcile':
-        return openRun(deps)({
-          node: nodeOfIncident(value.incident),
-          incident: value.incident,
-          runbook: runbookOf[value.action],
-          by,
-        })
       case 'approve':
       case 'refuse':
       case 'tick':
@@ -193,12 +201,22 @@ export const decide =
       case 'retry':
       case 'undo':
         return onPaused(deps, click)
-      case 'hold':
+      // Calling for help is open to everybody; what takes a place, holds or closes is for approvers.
       case 'escalate':
         return value.run ? onPaused(deps, click) : onIncident(deps, click)
+      case 'hold':
+        return value.run
+          ? onPaused(deps, click)
+          : ((await notAnApprover(deps, click)) ?? onIncident(deps, click))
       case 'release':
       case 'take-back':
       case 'close':
-        return onIncident(deps, click)
+        return (await notAnApprover(deps, click)) ?? onIncident(deps, click)
+      case 'cordon':
+      case 'reconcile': {
+        const { incident } = value
+        const ask = { node: nodeOfIncident(incident), incident, runbook: runbookOf[value.action], by }
+        return (await notAnApprover(deps, click)) ?? openRun(deps)(ask)
+      }
     }
   }

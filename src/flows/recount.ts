@@ -1,5 +1,11 @@
 import { evaluate } from '../core/check.js'
-import { foldIncident, type IncidentEvent, incidentStream, runStream } from '../core/incident/incident.js'
+import {
+  foldIncident,
+  type IncidentEvent,
+  incidentMay,
+  incidentStream,
+  runStream,
+} from '../core/incident/incident.js'
 import { foldRun, type RunEvent } from '../core/runbook/run.js'
 import { type CollectDeps, look } from './collect-evidence.js'
 import { record } from './record.js'
@@ -16,7 +22,9 @@ export const recount =
     const fold = (events: IncidentEvent[]) => foldIncident(node, events, deps.settings.incidentWindowMs)
     const before = fold((await deps.history.read<IncidentEvent>(stream)).events)
     const due = (state: typeof before): boolean =>
-      state?.recountAt === job.dueAt && deps.clock.now() >= job.dueAt
+      state?.recountAt === job.dueAt &&
+      deps.clock.now() >= job.dueAt &&
+      incidentMay[state.status].includes('Recounted')
     if (!before || !due(before)) return
     const last = before.runs.findLast(r => r.outcome === 'completed')
     const run = last && foldRun((await deps.history.read<RunEvent>(runStream(last.run))).events)

@@ -3,6 +3,7 @@ import {
   type IncidentEvent,
   type IncidentState,
   incidentStream,
+  sameEpisode,
 } from '../core/incident/incident.js'
 import type { Symptom } from '../core/incident/symptom.js'
 import { type TicketEnd, ticketId } from '../core/incident/ticket.js'
@@ -58,7 +59,9 @@ export const reportGone =
   async ({ node, ticket: id, end }: { node: string; ticket: string; end: TicketEnd }): Promise<void> => {
     const written = await record<IncidentEvent>(history, incidentStream(node), events => {
       const state = foldIncident(node, events, settings.incidentWindowMs)
-      const ticket = state?.tickets.findLast(t => t.id === id)
+      // Late news of a resolved incident must not begin another one.
+      if (!state || !sameEpisode(state, clock.now(), settings.incidentWindowMs)) return []
+      const ticket = state.tickets.findLast(t => t.id === id)
       const news = ticket && (!ticket.ended || (end.replacement && !ticket.ended.replacement))
       return news ? [{ at: clock.now(), by: 'cnibot', type: 'SymptomGone', ticket: id, end }] : []
     })

@@ -6,12 +6,13 @@ import {
   runStream,
 } from '../core/incident/incident.js'
 import { foldRun, nextOfRun, type RunEvent, settledLength } from '../core/runbook/run.js'
-import type { Clock, History, Jobs } from '../ports.js'
+import type { Clock, History, Jobs, Log } from '../ports.js'
 import { type FleetEvent, fleetStream, freeNode, underRepair } from './fleet.js'
 import { record } from './record.js'
 import { type RequestEvent, requestStream, unanswered } from './request.js'
 
 export interface ResumeDeps {
+  log: Log
   history: History
   jobs: Jobs
   clock: Clock
@@ -27,16 +28,23 @@ const resumeRun = async (deps: ResumeDeps, incident: IncidentState): Promise<voi
   if (!run) return
   const { events } = await deps.history.read<RunEvent>(runStream(run))
   const state = foldRun(events)
-  const waiting = state && state.status !== 'ended' && nextOfRun(state, deps.clock.now()).do === 'wait'
+  const waiting = state && state.status !== 'ended' && nextOfRun(state).do === 'wait'
   if (!waiting) await deps.jobs.enqueue({ kind: 'step', run, node, length: settledLength(events) })
 }
+
+/** Open ones, held ones too; and one that was only noticed as long as nobody could count the node (law 5). */
+const wantsFresh = (state: IncidentState): boolean =>
+  ['open', 'diagnosed', 'holding'].includes(state.status) ||
+  (state.status === 'noticed' &&
+    state.evidence.at(-1)?.counts === undefined &&
+    state.tickets.some(t => !t.ended))
 
 /** An open incident's evidence is kept fresh, so that what the thread says of the node is never long out of date. */
 const refresh = async (deps: ResumeDeps, node: string): Promise<void> => {
   const at = deps.clock.now()
   await record<IncidentEvent>(deps.history, incidentStream(node), events => {
     const state = foldIncident(node, events, deps.settings.incidentWindowMs)
-    if (!state || state.evidenceWanted || !['open', 'diagnosed'].includes(state.status)) return []
+    if (!state || state.evidenceWanted || !wantsFresh(state)) return []
     if (at - (state.evidence.at(-1)?.at ?? 0) < deps.settings.measureAgainAfterMs) return []
     return [{ at, by: 'cnibot', type: 'EvidenceWanted', why: 'the last reading is old' }]
   })
@@ -85,8 +93,17 @@ const resumeRequests = async (deps: ResumeDeps): Promise<void> => {
 export const resume = (deps: ResumeDeps) => async (): Promise<void> => {
   const incidents = new Map<string, IncidentState>()
   for (const stream of await deps.history.streams('incident/')) {
-    const incident = await resumeIncident(deps, stream.slice('incident/'.length))
-    if (incident) incidents.set(incident.node, incident)
+    const node = stream.slice('incident/'.length)
+    try {
+      const incident = await resumeIncident(deps, node)
+      if (incident) incidents.set(node, incident)
+    } catch (error) {
+      // One node's trouble must not keep the others from being picked up.
+      deps.log.error(
+        { node },
+        `could not be resumed: ${error instanceof Error ? error.message : String(error)}`,
+      )
+    }
   }
   await freePlaces(deps, incidents)
   await resumeRequests(deps)

@@ -54,7 +54,7 @@ const perform = async (
   const started: RunEvent = { at: deps.clock.now(), by: 'cnibot', type, index: what.index }
   if (!(await deps.history.append<RunEvent>(stream, length, [started]))) return undefined
   await deps.jobs.enqueue({ kind: 'publish', node: state.node, length: length + 1 })
-  const ctx = contextOf(deps, state, what.index, length + 1, signal)
+  const ctx = contextOf(deps, state, what.index, signal)
   const event = await (what.do === 'act' ? act : undo)(deps, state, ctx)
   return (await deps.history.append<RunEvent>(stream, length + 1, [event])) ? length + 2 : undefined
 }
@@ -67,16 +67,14 @@ const oneStep = async (
 ): Promise<number | undefined> => {
   const stream = runStream(state.run)
   const now = deps.clock.now()
-  const next = nextOfRun(state, now)
+  const next = nextOfRun(state)
   const write = async (event: RunEvent): Promise<number | undefined> =>
     (await deps.history.append<RunEvent>(stream, length, [event])) ? length + 1 : undefined
   switch (next.do) {
     case 'wait':
       return undefined
-    case 'replan':
-      return write({ at: now, by: 'cnibot', type: 'PlanOutdated', index: next.index, why: next.why })
     case 'plan':
-      return write(await plan(deps, state, contextOf(deps, state, next.index, length, signal)))
+      return write(await plan(deps, state, contextOf(deps, state, next.index, signal)))
     case 'act':
     case 'undo':
       return perform(deps, state, length, next, signal)

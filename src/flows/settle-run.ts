@@ -43,7 +43,9 @@ export const endIncidentRun = async (deps: RunStepDeps, node: string, end: RunEn
 /** The run is over: the incident hears of it. Repeated after a crash, it changes nothing. */
 export const settle = (deps: RunStepDeps, state: RunState): Promise<void> => {
   const { watch } = state.runbook
-  const { run, escalateTo, outcome = 'abandoned' } = state
+  const { run, outcome = 'abandoned' } = state
+  // A failed undo always needs a person; the runbook says whom.
+  const escalateTo = state.escalateTo ?? (outcome === 'stuck' ? state.runbook.escalate_to : undefined)
   const at = state.endedAt ?? deps.clock.now()
   return endIncidentRun(deps, state.node, {
     by: state.endedBy ?? 'cnibot',

@@ -27,12 +27,10 @@ export const contextOf = (
   deps: RunStepDeps,
   state: RunState,
   index: number,
-  fence: number,
   signal: AbortSignal,
 ): StepContext => ({
   run: state,
   index,
-  fence,
   cluster: deps.cluster,
   shell: deps.shell,
   clock: deps.clock,
@@ -86,10 +84,11 @@ export const act = async (deps: RunStepDeps, state: RunState, ctx: StepContext):
 export const undo = async (deps: RunStepDeps, state: RunState, ctx: StepContext): Promise<RunEvent> => {
   const { index } = ctx
   const line = state.lines[index]
-  if (!line?.plan)
+  const plan = line?.startedPlan ?? line?.plan
+  if (!line || !plan)
     return { at: deps.clock.now(), by: 'cnibot', type: 'UndoDone', index, says: 'it had not begun' }
   try {
-    const says = await undoStep(line.plan, line.done, ctx)
+    const says = await undoStep(plan, line.done, ctx)
     return { at: deps.clock.now(), by: 'cnibot', type: 'UndoDone', index, says }
   } catch (error) {
     if (ctx.signal.aborted) throw error

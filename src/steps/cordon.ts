@@ -25,6 +25,13 @@ const others = (wasUnschedulable: boolean, wasCordonedBy: string | undefined, ma
       ? 'This incident has cordoned it already.'
       : `It is cordoned already, by ${wasCordonedBy ?? 'somebody else'}; that cordon stays theirs and will not be lifted here.`
 
+/** An earlier try of this run found the node schedulable and may have cordoned it before its answer was lost. */
+const begunByThisRun = ({ run, index }: StepContext): boolean =>
+  (run.lines[index]?.attempts ?? []).some(
+    ({ startedAt, plan }) =>
+      startedAt !== undefined && 'wasUnschedulable' in plan.data && !plan.data.wasUnschedulable,
+  )
+
 export const cordon: Step<'cordon'> = {
   plan: async (_spec, ctx) => {
     const facts = await nodeNow(ctx)
@@ -46,10 +53,14 @@ export const cordon: Step<'cordon'> = {
   act: async (plan, ctx) => {
     const facts = await nodeNow(ctx)
     const mark = cordonMark(ctx)
+    if (!facts.unschedulable && plan.nothingToDo)
+      throw new Refused(
+        `${ctx.run.node} was cordoned when this was planned and is not now; nothing was done, plan it again`,
+      )
     if (facts.unschedulable)
       return {
         kind: 'cordon',
-        changed: facts.cordonedBy === mark && !plan.data.wasUnschedulable,
+        changed: facts.cordonedBy === mark && (!plan.data.wasUnschedulable || begunByThisRun(ctx)),
         says: facts.cordonedBy === mark ? 'cordoned by this incident' : others(true, facts.cordonedBy, mark),
         detail: [],
         commands: [],

@@ -1,17 +1,13 @@
 import { isKnown, type Bundle } from '../core/evidence/bundle.js'
-import {
-  encodeRemovalList,
-  readRemovalReport,
-  type RemovalReport,
-} from '../core/evidence/parse/removal-report.js'
+import { encodeRemovalList } from '../core/evidence/parse/removal-report.js'
 import { planRemoval, type RemovalEntry, stillApproved } from '../core/ipam/removal.js'
 import type { Done, Plan } from '../core/runbook/plan.js'
-import { type CommandResult, Failed, type NodeCommand, Refused } from '../ports.js'
+import { Failed, Refused } from '../ports.js'
 import { nodeNow } from './cordon.js'
+import { earlierMoves, restoreArgs, runScript } from './removal-script.js'
 import { type Step, type StepContext, waitUntil } from './step.js'
 
 const quarantineRoot = '/var/lib/cni/cnibot-quarantine'
-const limits = { timeoutMs: 60_000, maxBytes: 32 * 1024 * 1024 }
 
 /** Names the files' folder below the quarantine: the same for every try of one step, so that tries add up. */
 const opOf = (ctx: StepContext): string => `${ctx.run.run}-${ctx.index}`
@@ -64,6 +60,8 @@ const factsOf = (bundle: Bundle, remove: RemovalEntry[], keep: { why: string }[]
 const makePlan = async (ctx: StepContext, olderThanMs: number): Promise<Plan<'remove-orphans'>> => {
   const { bundle, id } = await ctx.measure(ctx.run.node, 'full')
   const facts = await nodeNow(ctx)
+  if (facts.bootId !== ctx.run.bootId)
+    throw new Refused(`${ctx.run.node} was rebooted since this run was opened: end it and open a new one`)
   const plan = planRemoval({
     earlier: undefined,
     bundle,
@@ -103,33 +101,6 @@ const makePlan = async (ctx: StepContext, olderThanMs: number): Promise<Plan<'re
   }
 }
 
-const target = async (ctx: StepContext) => {
-  const facts = await nodeNow(ctx)
-  return { name: facts.name, address: facts.internalIp }
-}
-
-/** Exit codes below 64 and above 78 are not the script's own: it was cut off, and what it moved is not known. */
-const ownRefusal = ({ exitCode }: CommandResult): boolean =>
-  exitCode !== undefined && exitCode >= 64 && exitCode <= 78
-
-/** Refused only where the node itself said that no file was touched; anything else may have moved some. */
-const runScript = async (
-  ctx: StepContext,
-  command: NodeCommand,
-): Promise<{ result: CommandResult; report: RemovalReport }> => {
-  const result = await ctx.shell.run(await target(ctx), command, { ...limits, signal: ctx.signal })
-  const report = readRemovalReport(result.stdout)
-  if (result.exitCode === 0 && report.complete) return { result, report }
-  const said = result.stderr.trim().split('\n').at(-1) || `exit status ${result.exitCode ?? 'none'}`
-  if (ownRefusal(result)) throw new Refused(`the node refused, and no file was moved: ${said}`)
-  throw new Failed(
-    `the node did not report to the end (${said}); files may have been moved. Retry finds out which, undo puts them back`,
-    result.stderr,
-  )
-}
-
-const earlierMoves = (before: RemovalReport): string[] => [...before.moved, ...before.already]
-
 /** What is both approved and still orphaned now; the rest is named with its reason. */
 const stillOrphaned = async (plan: Plan<'remove-orphans'>, ctx: StepContext) => {
   const earlier = await ctx.bundle(plan.data.bundleId)
@@ -165,16 +136,55 @@ const nothing = (plan: Plan<'remove-orphans'>): Done<'remove-orphans'> => ({
   },
 })
 
+/** Whether an earlier try of this step was begun: it may have moved files and died before it could say so. */
+const begunBefore = ({ run, index }: StepContext): boolean => {
+  const line = run.lines[index]
+  return (
+    line !== undefined && (line.starts > 0 || line.attempts.some(attempt => attempt.startedAt !== undefined))
+  )
+}
+
+/** An empty list moves nothing: the node answers with what earlier tries of this step have moved. */
+const movedEarlier = async (
+  plan: Plan<'remove-orphans'>,
+  ctx: StepContext,
+): Promise<string[] | undefined> => {
+  try {
+    const { report } = await runScript(ctx, { ...plan.data.command, stdin: '' })
+    return earlierMoves(report)
+  } catch {
+    return undefined
+  }
+}
+
+/** A refusal is "nothing was done" only where no earlier try did something. */
+const refuseTruly = async (
+  plan: Plan<'remove-orphans'>,
+  ctx: StepContext,
+  error: unknown,
+): Promise<never> => {
+  if (!(error instanceof Refused) || !begunBefore(ctx)) throw error
+  const moved = await movedEarlier(plan, ctx)
+  if (moved?.length === 0) throw error
+  const earlier = moved
+    ? `an earlier try had moved ${moved.length} files`
+    : 'whether an earlier try moved files could not be asked'
+  throw new Failed(`${error.message}; ${earlier}: undo puts them back`, (moved ?? []).join('\n'))
+}
+
 export const removeOrphans: Step<'remove-orphans'> = {
   plan: (spec, ctx) => makePlan(ctx, spec.older_than),
   act: async (plan, ctx) => {
-    if (plan.nothingToDo) return nothing(plan)
-    const { remove, dropped } = await stillOrphaned(plan, ctx)
+    if (plan.nothingToDo && !begunBefore(ctx)) return nothing(plan)
+    const still = plan.nothingToDo
+      ? { remove: [], dropped: [] }
+      : await stillOrphaned(plan, ctx).catch((error: unknown) => refuseTruly(plan, ctx, error))
+    const { remove, dropped } = still
     // Even an empty list is sent: after a crash the node tells what an earlier try has moved already.
-    const { result, report } = await runScript(ctx, {
-      ...plan.data.command,
-      stdin: encodeRemovalList(remove),
-    })
+    const command = { ...plan.data.command, stdin: encodeRemovalList(remove) }
+    const { result, report } = await runScript(ctx, command).catch((error: unknown) =>
+      refuseTruly(plan, ctx, error),
+    )
     const moved = earlierMoves(report)
     const gone = new Set(moved)
     const skipped = [...dropped.filter(d => !gone.has(d.ip)), ...report.skipped]
@@ -196,8 +206,10 @@ export const removeOrphans: Step<'remove-orphans'> = {
     }
   },
   undo: async (plan, _done, ctx) => {
-    const command = { ...plan.data.command, args: ['restore', ...plan.data.command.args.slice(1)] }
-    const { report } = await runScript(ctx, command)
+    const { report } = await runScript(ctx, {
+      ...plan.data.command,
+      args: restoreArgs(plan.data.command.args),
+    })
     const back = earlierMoves(report)
     const left = report.skipped.map(s => `${s.ip}: ${s.why}`)
     return left.length === 0

@@ -20,8 +20,6 @@ export interface StepContext {
   shell: NodeShell
   clock: Clock
   settings: StepSettings
-  /** Grows with every start of a step: the node refuses a lower one, so a worker that lost its job cannot act late. */
-  fence: number
   signal: AbortSignal
   /** A fresh reading; `light` leaves out journal and peers. The full ones are kept and have an id. */
   measure(node: string, how: 'light' | 'full'): Promise<{ bundle: Bundle; id: string }>

@@ -47,6 +47,10 @@ export const uncordon: Step<'uncordon'> = {
         `somebody else has taken over the cordon of ${ctx.run.node} (${facts.cordonedBy ?? 'no mark'}); it was not lifted`,
       )
     }
+    if (plan.nothingToDo)
+      throw new Refused(
+        `the cordon of ${ctx.run.node} has changed hands since this was planned; nothing was done, plan it again`,
+      )
     await ctx.cluster.setSchedulable(ctx.run.node, {
       unschedulable: false,
       cordonedBy: undefined,

@@ -112,7 +112,7 @@ test('a click by somebody else is answered and changes nothing', async () => {
 test('an expired plan is not approved: it is marked outdated and planned again', async () => {
   const { click, clock, runEvents, jobs, plan } = await waiting()
   clock.time = t0 + 3_600_000
-  expect(await click('U1', { action: 'approve', ...plan })).toBe('')
+  expect(await click('U1', { action: 'approve', ...plan })).toContain('has expired')
   expect((await runEvents()).at(-1)).toMatchObject({
     type: 'PlanOutdated',
     why: expect.stringContaining('expired'),
@@ -138,6 +138,21 @@ test('P-A1: hold is an end of its own; P-P6: closing by hand needs a reason', as
   expect(await click('U1', { action: 'hold' })).toBe('')
   expect((await incident()).at(-1)).toMatchObject({ type: 'Held', by: 'U1' })
   expect(await click('U1', { action: 'close' }, 'the node was replaced')).toBe('')
+})
+
+test.each(['reconcile', 'cordon', 'hold', 'close'] as const)(
+  '%s is for approvers, and says so',
+  async action => {
+    const { click, incident } = await world()
+    expect(await click('U9', { action }, 'because')).toContain('not on the approver list')
+    expect(await incident()).toHaveLength(2)
+  },
+)
+
+test('anybody may call for help', async () => {
+  const { click, incident } = await world()
+  expect(await click('U9', { action: 'escalate' })).toBe('')
+  expect((await incident()).at(-1)).toMatchObject({ type: 'Escalated', to: '@platform' })
 })
 
 test('undo and retry are for a run that waits for a decision, and say so otherwise', async () => {

@@ -117,11 +117,13 @@ export const applyIncident = (
       return { ...current, evidence, evidenceWanted: undefined, status }
     }
     case 'Opened': {
-      const again = current.status === 'resolved' ? [...current.reopened, event.at] : current.reopened
+      // A node that was only noticed and found clean had no thread: its first opening is the first.
+      const again = current.opened ? [...current.reopened, event.at] : current.reopened
       const opened = current.opened ?? { at: event.at, why: event.why, by: event.by }
       // Opened by a look that has just been taken: there is nothing left to collect.
       const status = current.evidence.at(-1)?.at === event.at ? 'diagnosed' : 'open'
-      return { ...current, opened, status, reopened: again, resolvedAt: undefined, closed: undefined }
+      const cleared = { resolvedAt: undefined, closed: undefined, recountAt: undefined }
+      return { ...current, opened, status, reopened: again, ...cleared }
     }
     case 'MeasuredClean':
       return { ...current, status: 'resolved', resolvedAt: event.at }
@@ -136,7 +138,7 @@ export const applyIncident = (
         says: undefined,
         endedAt: undefined,
       }
-      return { ...current, status: 'repairing', runs: [...current.runs, summary] }
+      return { ...current, status: 'repairing', runs: [...current.runs, summary], recountAt: undefined }
     }
     case 'RunEnded':
       return runEnded(current, event)
@@ -149,12 +151,14 @@ export const applyIncident = (
       return {
         ...current,
         status: 'escalated',
+        recountAt: undefined,
         escalated: { to: event.to, why: event.why, by: event.by, at: event.at },
       }
     case 'ClosedByHand':
       return {
         ...current,
         status: 'resolved',
+        recountAt: undefined,
         resolvedAt: event.at,
         closed: { by: event.by, reason: event.reason },
       }

@@ -105,6 +105,10 @@ export const endTicket = (tickets: readonly Ticket[], id: string, end: TicketEnd
   return tickets.with(index, { ...ticket, ended, lastSeen: Math.max(ticket.lastSeen, at) })
 }
 
+/** Its Pod was deleted and the one that took its place started on another node: evidence against this one (P-R2). */
+export const movedAway = ({ ended, node }: Ticket): boolean =>
+  ended?.how === 'deleted' && ended.replacement !== undefined && ended.replacement.node !== node
+
 /** How long the ticket's Pod waited, until its end or until now. */
 export const waitedMs = (ticket: Ticket, now: number): number =>
   Math.max(0, (ticket.ended?.at ?? now) - ticket.since)

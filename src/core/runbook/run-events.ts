@@ -52,6 +52,17 @@ export type LineStatus =
   | 'undone'
   | 'undo-failed'
 
+/** A plan of this line that was approved or begun and then given up: its card stays as it was seen. */
+export interface Attempt {
+  plan: Plan
+  digest: string
+  plannedAt: number | undefined
+  approved: { by: Actor; at: number } | undefined
+  startedAt: number | undefined
+  error: StepError | undefined
+  why: string
+}
+
 export interface Line {
   spec: StepSpec
   status: LineStatus
@@ -65,8 +76,14 @@ export interface Line {
   done: Done | undefined
   error: StepError | undefined
   undone: string | undefined
-  /** Plans that were given up because reality had moved on, with why. */
+  /** Why plans were given up before anybody approved them. */
   outdated: string[]
+  /** Oldest first. */
+  attempts: Attempt[]
+  /** The plan that was begun last: what undo goes by, whatever was planned since. */
+  startedPlan: Plan | undefined
+  /** How often it was begun; more than once after a crash or a retry. */
+  starts: number
 }
 
 export interface RunState {

@@ -37,6 +37,9 @@ const newLine = (spec: StepSpec): Line => ({
   error: undefined,
   undone: undefined,
   outdated: [],
+  attempts: [],
+  startedPlan: undefined,
+  starts: 0,
 })
 
 const open = (event: RunEvent): RunState => {
@@ -62,6 +65,20 @@ const open = (event: RunEvent): RunState => {
   }
 }
 
+/** Back to planning. A plan that was approved or begun stays on record with what became of it. */
+const givenUp = (state: RunState, index: number, why: string): RunState => {
+  const line = state.lines[index]
+  if (!line) return state
+  const { plan, digest, plannedAt, approved, startedAt, error } = line
+  const kept = plan && digest && (approved || line.starts > 0)
+  const attempts = kept
+    ? [...line.attempts, { plan, digest, plannedAt, approved, startedAt, error, why }]
+    : line.attempts
+  const outdated = kept ? line.outdated : [...line.outdated, why]
+  const fresh = { status: 'pending' as const, plan: undefined, digest: undefined, approved: undefined }
+  return { ...withLine(state, index, { ...fresh, attempts, outdated }), status: 'planning' }
+}
+
 const withLine = (state: RunState, index: number, change: Partial<Line>): RunState => ({
   ...state,
   lines: state.lines.map((line, i) => (i === index ? { ...line, ...change } : line)),
@@ -80,6 +97,17 @@ const planned = (state: RunState, event: RunEvent & { type: 'StepPlanned' }): Ru
     status: asks ? 'awaiting' : 'approved',
   })
   return { ...next, status: asks ? 'awaiting' : 'acting' }
+}
+
+const started = (state: RunState, index: number, at: number): RunState => {
+  const line = state.lines[index]
+  if (!line) return state
+  return withLine(state, index, {
+    status: 'acting',
+    startedAt: at,
+    startedPlan: line.plan,
+    starts: line.starts + 1,
+  })
 }
 
 /** The transition table, written out. A long switch: one arm for each event. */
@@ -111,15 +139,10 @@ export const applyRun = (state: RunState | undefined, event: RunEvent): RunState
         }),
         status: 'paused',
       }
-    case 'PlanOutdated': {
-      const outdated = [...(state.lines[event.index]?.outdated ?? []), event.why]
-      return {
-        ...withLine(state, event.index, { status: 'pending', plan: undefined, digest: undefined, outdated }),
-        status: 'planning',
-      }
-    }
+    case 'PlanOutdated':
+      return givenUp(state, event.index, event.why)
     case 'StepStarted':
-      return withLine(state, event.index, { status: 'acting', startedAt: event.at })
+      return started(state, event.index, event.at)
     case 'StepDone': {
       const next = withLine(state, event.index, { status: 'done', done: event.done, endedAt: event.at })
       return { ...next, status: 'planning', position: event.index + 1 }
@@ -130,10 +153,7 @@ export const applyRun = (state: RunState | undefined, event: RunEvent): RunState
         status: 'paused',
       }
     case 'RetryAsked':
-      return {
-        ...withLine(state, event.index, { status: 'pending', plan: undefined, digest: undefined }),
-        status: 'planning',
-      }
+      return givenUp(state, event.index, 'it was tried again')
     case 'UndoAsked':
       return { ...state, status: 'undoing' }
     case 'UndoStarted':
@@ -163,20 +183,19 @@ export const settledLength = (events: readonly RunEvent[]): number => {
 
 export type RunNext =
   | { do: 'plan'; index: number }
-  | { do: 'replan'; index: number; why: string }
   | { do: 'act'; index: number }
   | { do: 'undo'; index: number }
   | { do: 'end'; outcome: Outcome }
   | { do: 'wait' }
 
 /** A step that changed something, or failed after it began and so may have; not yet undone. */
-const toUndo = (line: Line): boolean =>
+export const toUndo = (line: Line): boolean =>
   (line.status === 'done' && line.done?.changed === true) ||
-  (line.status === 'failed' && line.startedAt !== undefined && changes[line.spec.kind]) ||
+  (!['done', 'undone', 'undo-failed'].includes(line.status) && line.starts > 0 && changes[line.spec.kind]) ||
   line.status === 'undoing'
 
 /** The one thing to do now. After a crash the same answer again: the step looks first. */
-export const nextOfRun = (state: RunState, now: number): RunNext => {
+export const nextOfRun = (state: RunState): RunNext => {
   const index = state.position
   const line = state.lines[index]
   switch (state.status) {
@@ -185,10 +204,9 @@ export const nextOfRun = (state: RunState, now: number): RunNext => {
       return { do: 'wait' }
     case 'planning':
       return line ? { do: 'plan', index } : { do: 'end', outcome: 'completed' }
+    // An expired plan waits too: it is made again when somebody asks for it, not every half hour of the night.
     case 'awaiting':
-      return line?.expiresAt !== undefined && now >= line.expiresAt && line.spec.kind !== 'confirm'
-        ? { do: 'replan', index, why: 'the plan expired before anybody approved it' }
-        : { do: 'wait' }
+      return { do: 'wait' }
     case 'acting':
       return { do: 'act', index }
     case 'undoing': {

@@ -189,3 +189,29 @@ test('a paused run handed to somebody leaves the incident with them', () => {
     escalated: { to: '@platform', by: 'U1' },
   })
 })
+
+test.each([
+  ['escalated while watched', { at: t0 + 4, by: 'U1', type: 'Escalated', to: '@x', why: 'y' }],
+  [
+    'repaired again while watched',
+    { at: t0 + 4, by: 'U1', type: 'RunOpened', run: 'node-07.1-r2', runbook: 'cordon' },
+  ],
+] as [string, IncidentEvent][])(
+  '%s: no re-count is due any more, so none can break the history',
+  (_what, next) => {
+    const state = fold(...diagnosed, runOpened(t0 + 2), runEnded(t0 + 3, 'completed', t0 + day), next)
+    expect(state.recountAt).toBeUndefined()
+  },
+)
+
+test('a node that was only noticed and found clean is opened for the first time later', () => {
+  const state = fold(
+    symptom(t0),
+    collected(t0 + 1),
+    { at: t0 + 2, by: 'cnibot', type: 'MeasuredClean' },
+    symptom(t0 + day, 'query', 'p2'),
+    collected(t0 + day),
+    opened(t0 + day),
+  )
+  expect(state).toMatchObject({ status: 'diagnosed', reopened: [] })
+})

@@ -8,17 +8,17 @@ const cordoned = [opened(), planned(0, 'cordon'), approved(0), started(0), done(
 test('C5: a changing step waits for approval of its plan, and nothing but an approval lets it act', () => {
   const waiting = fold(opened(), planned(0, 'cordon'))
   expect(waiting.status).toBe('awaiting')
-  expect(nextOfRun(waiting, t0)).toEqual({ do: 'wait' })
-  expect(nextOfRun(fold(opened(), planned(0, 'cordon'), approved(0)), t0)).toEqual({ do: 'act', index: 0 })
+  expect(nextOfRun(waiting)).toEqual({ do: 'wait' })
+  expect(nextOfRun(fold(opened(), planned(0, 'cordon'), approved(0)))).toEqual({ do: 'act', index: 0 })
   expect(allowed.awaiting).not.toContain('StepStarted')
 })
 
 test('a reading step goes straight on to acting', () => {
-  expect(nextOfRun(fold(...cordoned, planned(1, 'expect')), t0)).toEqual({ do: 'act', index: 1 })
+  expect(nextOfRun(fold(...cordoned, planned(1, 'expect')))).toEqual({ do: 'act', index: 1 })
 })
 
 test('a plan that finds nothing to do asks nobody', () => {
-  expect(nextOfRun(fold(opened(), planned(0, 'cordon', true)), t0)).toEqual({ do: 'act', index: 0 })
+  expect(nextOfRun(fold(opened(), planned(0, 'cordon', true)))).toEqual({ do: 'act', index: 0 })
 })
 
 test('prerequisites come first and wait for a person even though they change nothing (R-P)', () => {
@@ -27,19 +27,18 @@ test('prerequisites come first and wait for a person even though they change not
   expect(state.lines[0]?.spec.kind).toBe('confirm')
   expect(state.status).toBe('awaiting')
   expect(
-    nextOfRun(fold(opened(book), planned(0, 'confirm'), event(0, 'InputGiven', { index: 0 })), t0),
+    nextOfRun(fold(opened(book), planned(0, 'confirm'), event(0, 'InputGiven', { index: 0 }))),
   ).toEqual({ do: 'act', index: 0 })
 })
 
-test('an expired plan is made again, not waited for', () => {
-  const next = nextOfRun(fold(opened(), planned(0, 'cordon')), t0 + 1_800_000)
-  expect(next).toMatchObject({ do: 'replan', index: 0 })
+test('an expired plan waits for a click: it is not made again every half hour of the night', () => {
+  expect(nextOfRun(fold(opened(), planned(0, 'cordon')))).toEqual({ do: 'wait' })
 })
 
 test('a step that was started and not finished is acted again after a crash: the same answer', () => {
   const state = fold(opened(), planned(0, 'cordon'), approved(0), started(0))
-  expect(nextOfRun(state, t0)).toEqual({ do: 'act', index: 0 })
-  expect(nextOfRun(fold(opened(), planned(0, 'cordon'), approved(0), started(0), started(0)), t0)).toEqual({
+  expect(nextOfRun(state)).toEqual({ do: 'act', index: 0 })
+  expect(nextOfRun(fold(opened(), planned(0, 'cordon'), approved(0), started(0), started(0)))).toEqual({
     do: 'act',
     index: 0,
   })
@@ -48,20 +47,20 @@ test('a step that was started and not finished is acted again after a crash: the
 test('a failed step pauses the run; retry plans it anew', () => {
   const paused = fold(...cordoned, planned(1, 'expect'), failed(1))
   expect(paused.status).toBe('paused')
-  expect(nextOfRun(paused, t0)).toEqual({ do: 'wait' })
+  expect(nextOfRun(paused)).toEqual({ do: 'wait' })
   const again = fold(...cordoned, planned(1, 'expect'), failed(1), event(1, 'RetryAsked', { index: 1 }))
-  expect(nextOfRun(again, t0)).toEqual({ do: 'plan', index: 1 })
+  expect(nextOfRun(again)).toEqual({ do: 'plan', index: 1 })
 })
 
 test('undo goes backwards over what changed something, and ends undone', () => {
   const asked = [...cordoned, planned(1, 'expect'), failed(1), event(1, 'UndoAsked')]
-  expect(nextOfRun(fold(...asked), t0)).toEqual({ do: 'undo', index: 0 })
+  expect(nextOfRun(fold(...asked))).toEqual({ do: 'undo', index: 0 })
   const undone = [
     ...asked,
     event(2, 'UndoStarted', { index: 0 }),
     event(2, 'UndoDone', { index: 0, says: 'schedulable' }),
   ]
-  expect(nextOfRun(fold(...undone), t0)).toEqual({ do: 'end', outcome: 'undone' })
+  expect(nextOfRun(fold(...undone))).toEqual({ do: 'end', outcome: 'undone' })
 })
 
 test('undo includes a changing step that failed after it began: it may have left something', () => {
@@ -73,7 +72,7 @@ test('undo includes a changing step that failed after it began: it may have left
     failed(0),
     event(1, 'UndoAsked'),
   )
-  expect(nextOfRun(state, t0)).toEqual({ do: 'undo', index: 0 })
+  expect(nextOfRun(state)).toEqual({ do: 'undo', index: 0 })
 })
 
 test('a failed undo ends stuck: a person must look', () => {
@@ -84,7 +83,7 @@ test('a failed undo ends stuck: a person must look', () => {
     event(1, 'UndoAsked'),
     event(2, 'UndoFailed', { index: 0, error: { class: 'failed', message: 'no', output: '' } }),
   )
-  expect(nextOfRun(state, t0)).toEqual({ do: 'end', outcome: 'stuck' })
+  expect(nextOfRun(state)).toEqual({ do: 'end', outcome: 'stuck' })
 })
 
 test('when every line is done the run is completed', () => {
@@ -95,7 +94,7 @@ test('when every line is done the run is completed', () => {
     planned(2, 'uncordon', true),
     done(2, 'uncordon', false),
   )
-  expect(nextOfRun(state, t0)).toEqual({ do: 'end', outcome: 'completed' })
+  expect(nextOfRun(state)).toEqual({ do: 'end', outcome: 'completed' })
 })
 
 test('an event that cannot follow is an error, not a state', () => {
@@ -119,4 +118,15 @@ test('a note that a step began does not call a second job to it', () => {
   expect(settledLength(events)).toBe(3)
   expect(settledLength([...events, started(0), started(0)])).toBe(3)
   expect(settledLength([...events, started(0), done(0, 'cordon', true)])).toBe(5)
+})
+
+test('after a retry undo goes by the plan that was begun, whatever was planned since', () => {
+  const begun = [opened(), planned(0, 'cordon'), approved(0), started(0), failed(0)]
+  const retried = fold(...begun, event(1, 'RetryAsked', { index: 0 }))
+  expect(retried.lines[0]).toMatchObject({ plan: undefined, startedPlan: { kind: 'cordon' }, starts: 1 })
+  expect(retried.lines[0]?.attempts).toMatchObject([
+    { why: 'it was tried again', approved: { by: 'cnibot' } },
+  ])
+  const again = fold(...begun, event(1, 'RetryAsked', { index: 0 }), failed(0), event(2, 'UndoAsked'))
+  expect(nextOfRun(again)).toEqual({ do: 'undo', index: 0 })
 })

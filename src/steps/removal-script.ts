@@ -1,0 +1,40 @@
+import { type RemovalReport, readRemovalReport } from '../core/evidence/parse/removal-report.js'
+import { type CommandResult, Failed, type NodeCommand, Refused } from '../ports.js'
+import { nodeNow } from './cordon.js'
+import type { StepContext } from './step.js'
+
+const limits = { timeoutMs: 60_000, maxBytes: 32 * 1024 * 1024 }
+
+const target = async (ctx: StepContext) => {
+  const facts = await nodeNow(ctx)
+  return { name: facts.name, address: facts.internalIp }
+}
+
+/** Exit codes below 64 and above 78 are not the script's own: it was cut off, and what it moved is not known. */
+const ownRefusal = ({ exitCode }: CommandResult): boolean =>
+  exitCode !== undefined && exitCode >= 64 && exitCode <= 78
+
+/** Refused only where the node itself said that no file was touched; anything else may have moved some. */
+export const runScript = async (
+  ctx: StepContext,
+  command: NodeCommand,
+): Promise<{ result: CommandResult; report: RemovalReport }> => {
+  const result = await ctx.shell.run(await target(ctx), command, { ...limits, signal: ctx.signal })
+  const report = readRemovalReport(result.stdout)
+  if (result.exitCode === 0 && report.complete) return { result, report }
+  const said = result.stderr.trim().split('\n').at(-1) || `exit status ${result.exitCode ?? 'none'}`
+  if (ownRefusal(result)) throw new Refused(`the node refused, and no file was moved: ${said}`)
+  throw new Failed(
+    `the node did not report to the end (${said}); files may have been moved. Retry finds out which, undo puts them back`,
+    result.stderr,
+  )
+}
+
+/** For a restore: put back. */
+export const earlierMoves = (before: RemovalReport): string[] => [...before.moved, ...before.already]
+
+/** A higher fence than the removal's: one that was sent late cannot move the files again after they were put back. */
+export const restoreArgs = (args: readonly string[]): string[] => {
+  const fence = args.indexOf('--fence') + 1
+  return ['restore', ...args.slice(1).map((arg, i) => (i + 1 === fence ? String(Number(arg) + 1) : arg))]
+}

@@ -2,6 +2,7 @@ import { App, type BlockAction, type ButtonAction } from '@slack/bolt'
 import type { KnownBlock, WebClient } from '@slack/web-api'
 import { Failed, type Log, type Message, Refused, Unreachable } from '../../ports.js'
 import { quietLogger } from './client.js'
+import { asPortError, isCode } from './failure.js'
 import { reasonOf, reasonView, submittedReason } from './reason.js'
 import { SocketReceivers } from './receiver.js'
 
@@ -208,6 +209,17 @@ const listenToCommands = (app: App, options: SlackOptions, teamId: () => string)
   })
 }
 
+const tokenCodes = ['invalid_auth', 'not_authed', 'token_revoked', 'token_expired', 'not_allowed_token_type']
+
+/** Two tokens and one error: says which of them it was. */
+const notTaken =
+  (setting: string) =>
+  (error: unknown): never => {
+    if (error instanceof Error && isCode(error, ...tokenCodes))
+      throw new Refused(`Slack does not take ${setting}: ${error.message}`)
+    throw asPortError(error, 'the start of the bot')
+  }
+
 /**
  * Bolt in Socket Mode. Hears buttons and `/cni` and hands each to its handler once; messages of people, of other bots
  * and of its own are acknowledged and left alone. Rejects where Slack refuses the tokens or cannot be reached.
@@ -231,8 +243,8 @@ export const startSlack = async (options: SlackOptions): Promise<RunningSlack> =
   let teamId = ''
   listenToClicks(app, options, () => teamId)
   listenToCommands(app, options, () => teamId)
-  await app.init()
-  teamId = (await app.client.auth.test()).team_id ?? ''
-  await app.start()
+  await app.init().catch(notTaken('CNIBOT_SLACK_BOT_TOKEN'))
+  teamId = (await app.client.auth.test().catch(notTaken('CNIBOT_SLACK_BOT_TOKEN'))).team_id ?? ''
+  await app.start().catch(notTaken('CNIBOT_SLACK_APP_TOKEN'))
   return { connected: () => receiver.connected, teamId, stop: () => receiver.stop() }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isKnown } from '../core/evidence/bundle.js'
 import { testPodLabel } from '../core/incident/symptom.js'
-import { measure } from '../core/ipam/gap.js'
+import { type Gap, measure } from '../core/ipam/gap.js'
 import { inRanges } from '../core/ipam/range-set.js'
 import type { PodFacts } from '../core/evidence/bundle.js'
 import type { Plan } from '../core/runbook/plan.js'
@@ -25,14 +25,6 @@ const specOf = (plan: Plan<'test-pod'>, ctx: StepContext): TestPodSpec => ({
   annotations: { 'cnibot.io/run': ctx.run.run },
 })
 
-/** Allocations by address and owner, as the node has them now. */
-const allocations = async (ctx: StepContext): Promise<Map<string, string> | undefined> => {
-  const { bundle } = await ctx.measure(ctx.run.node, 'light')
-  const gap = measure(bundle)
-  if (!isKnown(gap)) return undefined
-  return new Map(gap.value.standings.map(s => [s.allocation.ip, s.allocation.owner]))
-}
-
 const running = async (plan: Plan<'test-pod'>, uid: string, ctx: StepContext): Promise<PodFacts> => {
   const { namespace, name } = plan.data
   const pod = await lookUntil(ctx, async () => {
@@ -52,55 +44,60 @@ const running = async (plan: Plan<'test-pod'>, uid: string, ctx: StepContext): P
   )
 }
 
-/** The Pod's own address is inside the node's range, and no sandbox failure was told of it (P-A7, P-V2). */
-const proveAdd = async (
-  pod: PodFacts,
-  ctx: StepContext,
-): Promise<{ ip: string; owner: string; before: number }> => {
+interface Held {
+  /** Every address of the Pod with its owner: two on a dual-stack node. */
+  files: Map<string, string>
+  /** Address files of the network in all, right then. */
+  before: number
+}
+
+const filesOf = (gap: Gap): Map<string, string> =>
+  new Map(gap.standings.map(({ allocation }) => [allocation.ip, allocation.owner]))
+
+/** The Pod's own addresses are inside the node's ranges, and no sandbox failure was told of it (P-A7, P-V2). */
+const proveAdd = async (pod: PodFacts, ctx: StepContext): Promise<Held> => {
   const { bundle } = await ctx.measure(ctx.run.node, 'light')
   const gap = measure(bundle)
   if (!isKnown(gap)) throw new Failed(`the test Pod runs, but the node could not be counted: ${gap.reason}`)
   if (!isKnown(bundle.conflist))
     throw new Failed(`the test Pod runs, but its range could not be read: ${bundle.conflist.reason}`)
-  const ranges = bundle.conflist.value.ipam.rangeSets
-  const ip = pod.ips[0] ?? ''
-  if (!inRanges(ip, ranges))
-    throw new Failed(`the test Pod got ${ip || 'no address'}, which is outside the node's range`)
-  const failures = (await ctx.cluster.podEvents(pod.namespace, pod.name, pod.uid)).filter(e =>
-    e.startsWith('FailedCreatePodSandBox'),
-  )
+  const { rangeSets } = bundle.conflist.value.ipam
+  const outside = pod.ips.find(ip => !inRanges(ip, rangeSets))
+  if (outside !== undefined)
+    throw new Failed(`the test Pod got ${outside}, which is outside the node's range`)
+  const events = await ctx.cluster.podEvents(pod.namespace, pod.name, pod.uid)
+  const failures = events.filter(event => event.startsWith('FailedCreatePodSandBox'))
   if (failures.length > 0)
     throw new Failed('the test Pod runs, but its sandbox failed first', failures.join('\n'))
-  const owner = gap.value.standings.find(s => s.allocation.ip === ip)?.allocation.owner
-  if (owner === undefined) throw new Failed(`the test Pod has ${ip}, but the store has no file of that name`)
-  return { ip, owner, before: gap.value.taken }
+  const all = filesOf(gap.value)
+  const unfiled = pod.ips.find(ip => !all.has(ip))
+  if (unfiled !== undefined)
+    throw new Failed(`the test Pod has ${unfiled}, but the store has no file of that name`)
+  return { files: new Map(pod.ips.map(ip => [ip, all.get(ip) ?? ''])), before: all.size }
 }
 
-/** Deleting gives back exactly this address: what tells a repaired node from a tidied one (P-V3). */
-const proveDel = async (
-  pod: PodFacts,
-  had: { ip: string; owner: string; before: number },
-  ctx: StepContext,
-): Promise<{ after: number; others: string }> => {
+/** Deleting gives back exactly its addresses: what tells a repaired node from a tidied one (P-V3). */
+const proveDel = async (pod: PodFacts, held: Held, ctx: StepContext): Promise<string> => {
   await ctx.cluster.deletePod(pod.namespace, pod.name, pod.uid)
-  let seen = had.before
-  const back = await lookUntil(ctx, async () => {
-    const now = await allocations(ctx)
-    if (!now) return undefined
+  const ips = [...held.files.keys()].join(', ')
+  let seen = held.before
+  const after = await lookUntil(ctx, async () => {
+    const { bundle } = await ctx.measure(ctx.run.node, 'light')
+    const gap = measure(bundle)
+    if (!isKnown(gap)) return undefined
+    const now = filesOf(gap.value)
     seen = now.size
-    return now.get(had.ip) === had.owner ? undefined : now
+    return [...held.files].some(([ip, owner]) => now.get(ip) === owner) ? undefined : now.size
   })
-  if (!back)
+  if (after === undefined)
     throw new Failed(
-      `leak still active: the test Pod was deleted and ${had.ip} did not come back within ${ctx.settings.deadlineMs / 1000} s; the node is tidied, not repaired`,
-      `addresses before the delete ${had.before}, now ${seen}`,
+      `leak still active: the test Pod was deleted and ${ips} did not come back within ${ctx.settings.deadlineMs / 1000} s; the node is tidied, not repaired`,
+      `address files before the delete ${held.before}, now ${seen}`,
     )
-  const expected = had.before - 1
-  const others =
-    back.size === expected
-      ? ''
-      : `; ${Math.abs(back.size - expected)} other Pods ${back.size > expected ? 'started' : 'ended'} meanwhile`
-  return { after: back.size, others }
+  const others = after - (held.before - held.files.size)
+  const meanwhile =
+    others === 0 ? '' : `; ${Math.abs(others)} other files ${others > 0 ? 'came' : 'went'} meanwhile`
+  return `ran with ${ips}; deleted, and its address came back: ${held.before} → ${after}${meanwhile}`
 }
 
 const cleanUp = async (plan: Plan<'test-pod'>, ctx: StepContext): Promise<string> => {
@@ -163,17 +160,18 @@ export const testPod: Step<'test-pod'> = {
     try {
       const pod = await running(plan, made.uid, ctx)
       const runningAfterMs = ctx.clock.now() - started
-      const had = await proveAdd(pod, ctx)
+      const held = await proveAdd(pod, ctx)
       const deletedAt = ctx.clock.now()
-      const back = await proveDel(pod, had, ctx)
+      const says = await proveDel(pod, held, ctx)
       const backAfterMs = ctx.clock.now() - deletedAt
+      const ip = [...held.files.keys()].join(', ')
       return {
         kind: 'test-pod',
         changed: false,
-        says: `ran with ${had.ip}; deleted, and its address came back: ${had.before} → ${back.after}${back.others}`,
+        says,
         detail: [],
         commands: plan.commands,
-        data: { ip: had.ip, runningAfterMs, backAfterMs },
+        data: { ip, runningAfterMs, backAfterMs },
       }
     } catch (error) {
       await cleanUp(plan, ctx)

@@ -1,4 +1,5 @@
-import { buttonsOf, press, saying, textOf, thread } from './driver.js'
+import { setTimeout as pause } from 'node:timers/promises'
+import { buttonsOf, saying, textOf, thread } from './driver.js'
 import type { Message } from './slack/index.js'
 import { brokenNode, loadTest, type Scale, scenes, startWorkloads, type Teller, times } from './story.js'
 import type { World } from './world.js'
@@ -29,10 +30,28 @@ export const tellStory = async (world: World, teller: Teller, scale: Scale): Pro
 const over = (messages: Message[]): Message | undefined =>
   messages.find(m => /being watched|is resolved|needs a person/.test(textOf(m)))
 
+/** Presses again while nobody answers, as a person does who sees Slack's warning sign: the bot may just be away. */
+const insist = async (world: World, ts: string, actionId: string): Promise<void> => {
+  const deadline = performance.now() + 60_000
+  for (;;) {
+    if (world.slack.connections() > 0) {
+      const outcome = await world.slack.press({ user: 'approver', channel: world.channel, ts, actionId })
+      if (outcome.acked) return
+    }
+    if (performance.now() > deadline) throw new Error(`nobody answered ${actionId} for a minute`)
+    await pause(100)
+  }
+}
+
 /** The approver reads every plan and approves it, until the run has ended; then the next day comes. */
 export const repairByClicks = async (world: World, { say }: Teller): Promise<void> => {
   const done = new Set<string>()
-  await press(world, 'approver', 'reconcile')
+  const head = await world.slack.waitFor(
+    () => thread(world).find(m => buttonsOf(m).some(b => b.action_id === 'cnibot:reconcile')),
+    60_000,
+    'the button that opens the repair',
+  )
+  await insist(world, head.ts, 'cnibot:reconcile')
   say('approver clicks: reconcile in place')
   for (let clicks = 0; clicks < 12; clicks++) {
     const next = await world.slack.waitFor(
@@ -53,12 +72,7 @@ export const repairByClicks = async (world: World, { say }: Teller): Promise<voi
     if (!action || done.has(next.ts)) return
     done.add(next.ts)
     say(`approver reads and clicks ${action}: ${textOf(next).split('\n')[0]}`)
-    await world.slack.press({
-      user: 'approver',
-      channel: world.channel,
-      ts: next.ts,
-      actionId: `cnibot:${action}`,
-    })
+    await insist(world, next.ts, `cnibot:${action}`)
   }
   throw new Error('twelve approvals and no end')
 }

@@ -1,5 +1,5 @@
 import { allowed, nextOfRun, type RunEvent, settledLength } from '../../../src/core/runbook/run.js'
-import { done, event, failed, fold, opened, planned, runbook, t0 } from './runs.js'
+import { done, event, failed, fold, opened, planned, runbook } from './runs.js'
 
 const approved = (index: number): RunEvent => event(index, 'StepApproved', { index, digest: 'a'.repeat(64) })
 const started = (index: number): RunEvent => event(index, 'StepStarted', { index })

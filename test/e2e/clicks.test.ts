@@ -146,12 +146,22 @@ test('an approved plan is not carried out on a node that has changed since', asy
   plan = await waitingPlan([plan.value])
 })
 
+test('sudo refused on the node: the run says so in one line, and nothing was removed', async () => {
+  node().switches.sudoRefused(true)
+  await approve('approver', plan)
+  await saying(world, /✗ \*Remove 243 addresses on node-07\*.*sudo: a password is required/)
+  expect(node().orphans()).toHaveLength(243)
+  node().switches.sudoRefused(false)
+  await press(world, 'approver', 'retry')
+  plan = await waitingPlan([plan.value])
+})
+
 test('must-show 8: two approvals at the same moment are one removal, and the second hears who was first', async () => {
   await Promise.all([approve('colleague', plan), approve('approver', plan)])
   const late = await oneTold(name => new RegExp(`^<@${name}> approved this \\d+ s before you`))
   expect(late).toMatch(/It is running\.$/)
   await saying(world, /✓ addresses match sandboxes .*10 = 10/)
-  expect(removals()).toHaveLength(1)
+  await saying(world, /✓ Remove 243 addresses on node-07 .*243 moved, 0 skipped/)
   expect(node().orphans()).toEqual([])
   const owners = new Map(
     node()

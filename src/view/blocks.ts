@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Action, actionId, type ButtonValue, encodeButton } from './button.js'
-import { asMrkdwn, asPlain, clean, fitted, type Text, t } from './text.js'
+import { asMrkdwn, clean, fitted, type Text } from './text.js'
 
 export interface Block {
   type: string
@@ -19,10 +19,7 @@ export interface Message {
  * about 13,200 characters.
  */
 export const limits = {
-  header: 150,
   section: 2_900,
-  fields: 10,
-  field: 2_000,
   context: 10,
   contextText: 2_000,
   actions: 25,
@@ -40,22 +37,15 @@ export const limits = {
 
 const cut = (text: string, max: number): string => (text.length <= max ? text : `${text.slice(0, max - 1)}…`)
 
-const plainText = (text: Text | string, max: number) => ({
+const plainText = (text: string, max: number) => ({
   type: 'plain_text',
   // Slack refuses an empty text object.
-  text: cut(clean(typeof text === 'string' ? text : asPlain(text)).replace(/\n/g, ' '), max) || '–',
+  text: cut(clean(text).replace(/\n/g, ' '), max) || '–',
   emoji: false,
 })
 
 // `verbatim`: Slack must not turn addresses and names found in the text into links of its own.
 const mrkdwn = (text: string) => ({ type: 'mrkdwn', text: text || '–', verbatim: true })
-
-export const header = (text: Text | string): Block => ({
-  type: 'header',
-  text: plainText(text, limits.header),
-})
-
-export const divider = (): Block => ({ type: 'divider' })
 
 /**
  * Lines under each other. What does not fit is left out from the end, and the last line says how many:
@@ -74,13 +64,6 @@ export const section = (lines: readonly Text[], rest = 'attached', max: number =
   if (left > 0) shown.push(`… ${left} more, ${rest}`)
   return { type: 'section', text: mrkdwn(shown.join('\n')) }
 }
-
-export const fields = (pairs: readonly { label: string; text: Text }[]): Block => ({
-  type: 'section',
-  fields: pairs
-    .slice(0, limits.fields)
-    .map(({ label, text }) => mrkdwn(asMrkdwn(fitted(t`${{ strong: label }}\n${text}`, limits.field - 40)))),
-})
 
 export const context = (texts: readonly Text[]): Block => ({
   type: 'context',

@@ -103,14 +103,13 @@ export interface StatusInput {
   runs: readonly RunState[]
   now: number
   timeZone: string
-  paused?: boolean
 }
 
 /** Open incidents with whose turn it is; resolved ones are history. */
-export const renderStatus = ({ cluster, incidents, runs, now, timeZone, paused }: StatusInput): Message => {
+export const renderStatus = ({ cluster, incidents, runs, now, timeZone }: StatusInput): Message => {
   const open = incidents.filter(incident => incident.opened && incident.status !== 'resolved')
   const noticed = incidents.filter(incident => incident.status === 'noticed').length
-  const first = t`${strong(cluster)}: ${open.length === 0 ? 'no open incident' : many(open.length, 'open incident')}${noticed > 0 ? `, ${many(noticed, 'node')} being looked at` : ''}.${paused ? ' Changes are paused.' : ''}`
+  const first = t`${strong(cluster)}: ${open.length === 0 ? 'no open incident' : many(open.length, 'open incident')}${noticed > 0 ? `, ${many(noticed, 'node')} being looked at` : ''}.`
   return message(first, [
     section([first, ...open.flatMap(incident => openIncident(incident, runs, timeZone, now))], 'not shown'),
   ])

@@ -20,8 +20,6 @@ export interface HeadInput {
   /** `@sre-oncall` */
   approversNamed: string
   timeZone: string
-  /** Changes are switched off; reading goes on. */
-  paused?: boolean
 }
 
 const latest = (incident: IncidentState): Evidence | undefined => incident.evidence.at(-1)
@@ -145,12 +143,10 @@ const lastWith = (runs: readonly RunSummary[]): RunSummary | undefined => runs.a
 
 /** Who must act, or what happens next by itself; the last line of every head. */
 const nextText = (input: HeadInput): Text => {
-  const { incident, runs, timeZone, approversNamed, paused } = input
+  const { incident, runs, timeZone, approversNamed } = input
   const { status, recountAt, held, escalated, node } = incident
   const at = (time: number): string => near(time, incident.opened?.at ?? time, timeZone)
   const who = named(approversNamed)
-  if (paused && (status === 'diagnosed' || status === 'holding'))
-    return t`${strong('Changes are paused')}: nothing can be started until they are resumed. Reading goes on.`
   switch (status) {
     case 'noticed':
     case 'open':
@@ -201,17 +197,15 @@ const button = (
 })
 
 const headButtons = (input: HeadInput): Block[] => {
-  const { incident, runs, paused } = input
+  const { incident, runs } = input
   const { node, status } = incident
   const offered = latest(incident)?.verdict.runbooks ?? []
   const cordon = button(input, 'cordon', `Cordon ${node}`, { style: 'primary' })
   const reconcile = button(input, 'reconcile', 'Reconcile…')
-  const changes = paused
-    ? []
-    : [
-        ...(!cordonOf(runs) && offered.length > 0 ? [cordon] : []),
-        ...(offered.includes('leak-reconcile') ? [reconcile] : []),
-      ]
+  const changes = [
+    ...(!cordonOf(runs) && offered.length > 0 ? [cordon] : []),
+    ...(offered.includes('leak-reconcile') ? [reconcile] : []),
+  ]
   const hold = button(input, 'hold', 'Hold')
   const escalate = button(input, 'escalate', 'Escalate')
   const byStatus: Record<IncidentState['status'], Button[]> = {

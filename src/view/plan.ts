@@ -166,7 +166,7 @@ export const planFile = (run: RunState, line: Line, timeZone: string): File | un
   return {
     name: `${run.node}-plan-${digest.slice(0, 8)}.txt`,
     title: `${plan.title}: plan ${shownDigest(digest)} in full`,
-    text: `${lines.map(clean).join('\n')}\n`,
+    text: `${clean(lines.join('\n'))}\n`,
   }
 }
 

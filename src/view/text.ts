@@ -1,3 +1,5 @@
+import { withoutSecrets } from '../core/secrets.js'
+
 /**
  * Words before they are marked up. Everything that is shown passes through here as plain strings and a few marks, and is
  * escaped only where it is rendered, so text from a node or a cluster can never become a mention, a link or a code end.
@@ -45,8 +47,11 @@ export const joined = (texts: readonly Text[], separator: string): Text =>
 const terminalCode = /(?![\n\r\t])\p{Cc}(\[[0-?]*[ -/]*[@-~]|\][^\p{Cc}]*(\p{Cc}\\?)?)/gu
 const invisible = /(?!\n)[\p{Cc}\p{Cf}\u2028\u2029]/gu
 
-/** Terminal codes, control characters and invisible direction marks removed; tabs and carriage returns become spaces. */
-export const clean = (text: string): string => (plainText.test(text) ? text : cleaned(text))
+/**
+ * Terminal codes, control characters and invisible direction marks removed, tabs and carriage returns made spaces; then
+ * what looks like a secret removed, so that no control character can hide one.
+ */
+export const clean = (text: string): string => withoutSecrets(plainText.test(text) ? text : cleaned(text))
 
 // Most text is this, and long lists have much of it.
 const plainText = /^[ -~\n]*$/
@@ -108,9 +113,16 @@ const shorter = (span: Span, by: number): Span => {
 const lengthOf = (span: Span): number =>
   typeof span !== 'string' && 'mention' in span ? 0 : spanAsPlain(span).length
 
+const cleanSpan = (span: Span): Span => {
+  if (typeof span === 'string') return clean(span)
+  if ('strong' in span) return { strong: clean(span.strong) }
+  return 'code' in span ? { code: clean(span.code) } : span
+}
+
 /** Cuts the longest part until the rendered text has at most `max` characters. */
 export const fitted = (text: Text, max: number): Text => {
-  let spans = [...text]
+  // Cleaned before it is cut: half a secret is no longer known as one.
+  let spans = text.map(cleanSpan)
   for (let rounds = 0; rounds < 50; rounds++) {
     const excess = asMrkdwn(spans).length - max
     if (excess <= 0) return spans

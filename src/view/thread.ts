@@ -24,8 +24,6 @@ export interface ThreadInput {
   approversNamed: string
   now: number
   timeZone: string
-  /** Changes are switched off. */
-  paused?: boolean
   /** Keys that stand in the thread: plans among them that are no longer wanted lose their buttons. */
   posted?: Iterable<string>
 }

@@ -1,4 +1,5 @@
 import pino from 'pino'
+import { withoutSecrets } from '../../core/secrets.js'
 import type { Log } from '../../ports.js'
 
 export interface LogSettings {
@@ -9,27 +10,6 @@ export interface LogSettings {
   /** Default: standard output. */
   write?: (line: string) => void
 }
-
-const secrets: [RegExp, string][] = [
-  [/xox[a-z]-[\w-]+/g, 'xox*-[redacted]'],
-  [/xapp-[\w-]+/g, 'xapp-[redacted]'],
-  [/\bBearer\s+[\w.~+/=-]+/gi, 'Bearer [redacted]'],
-  [
-    /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----(?:(?!-----)[^"])*(?:-----END [A-Z0-9 ]*PRIVATE KEY-----)?/g,
-    '[redacted key]',
-  ],
-  [/(\brediss?:\/\/[^\s:@/]*:)[^\s@/]+@/g, '$1[redacted]@'],
-]
-/** Whatever stands under such a key, at any depth of a JSON line. */
-const secretKey =
-  /("[^"]*(?:token|passw|passphrase|authorization|secret|private_?key|cookie)[^"]*":\s*)"(?:[^"\\]|\\.)*"/gi
-
-/** Text without what looks like a secret. JSON stays JSON. */
-export const redact = (text: string): string =>
-  secrets.reduce(
-    (rest, [pattern, instead]) => rest.replace(pattern, instead),
-    text.replace(secretKey, '$1"[redacted]"'),
-  )
 
 /** JSON lines for operators. Redaction happens on the finished line, so that nothing can slip past it in a field. */
 export const createLog = (settings: LogSettings): Log => {
@@ -42,7 +22,7 @@ export const createLog = (settings: LogSettings): Log => {
       formatters: { level: label => ({ level: label }) },
       serializers: { err: pino.stdSerializers.err, error: pino.stdSerializers.err },
     },
-    { write: line => write(redact(line)) },
+    { write: line => write(withoutSecrets(line)) },
   )
   return {
     info: (fields, message) => log.info(fields, message),

@@ -112,7 +112,7 @@ const fileText = (bundle: Bundle, gap: Answer<Gap>, timeZone: string): string =>
       ),
     ),
   ]
-  return `${lines.map(clean).join('\n')}\n`
+  return `${clean(lines.join('\n'))}\n`
 }
 
 /** All that a reading brought. The text is made when it is read: a thread is drawn far more often than it is attached. */

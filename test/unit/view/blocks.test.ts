@@ -3,14 +3,22 @@ import {
   characters,
   context,
   digestOf,
-  fields,
-  header,
   message,
   preformatted,
   section,
   table,
 } from '../../../src/view/blocks.js'
-import { asMrkdwn, asTerminal, clean, code, named, person, strong, t } from '../../../src/view/text.js'
+import {
+  asMrkdwn,
+  asPlain,
+  asTerminal,
+  clean,
+  code,
+  named,
+  person,
+  strong,
+  t,
+} from '../../../src/view/text.js'
 import { blockProblems } from '../../lab/slack/limits/blocks.js'
 import { shown } from './shown.js'
 
@@ -20,11 +28,8 @@ test('no builder makes a block that Slack refuses, whatever it is given', () => 
   const value = { action: 'hold' as const, cluster: 'c', incident: 'i' }
   const ask = { title: long, text: t`${long}`, confirm: long, deny: long }
   const blocks = [
-    header(long),
-    header(''),
     section([t`${long}`]),
     section([]),
-    fields(Array.from({ length: 12 }, () => ({ label: long, text: t`${long}` }))),
     context(Array.from({ length: 12 }, () => t`${long}`)),
     table(
       Array.from({ length: 120 }, () => Array.from({ length: 25 }, () => '')),
@@ -66,6 +71,31 @@ test.each([
   ['\u202egnp.exe\u200b', 'gnp.exe'],
 ])('%j is shown as %j', (from, to) => {
   expect(asMrkdwn(t`${from}`)).toBe(to)
+})
+
+test.each([
+  'docker login failed for xoxb-12-hidden',
+  'GET https://api: Authorization: Bearer hid\u200bden.hidden',
+  'pull redis://u:hidden@registry failed',
+  '-----BEGIN EC PRIVATE KEY-----\nhidden\n-----END EC PRIVATE KEY-----',
+])('of %j the secret is shown nowhere: not in Slack, a file, a terminal or a dialog', hostile => {
+  const value = { action: 'undo' as const, cluster: 'c', incident: 'i' }
+  const ask = { title: hostile, text: t`${hostile}`, confirm: 'Undo', deny: 'Back' }
+  const padded = `${'y'.repeat(2_850)} ${hostile}`
+  const blocks = [
+    section([t`${hostile} ${strong(hostile)} ${code(hostile)}`]),
+    section([t`${padded} ${'z'.repeat(3_000)}`]),
+    context([t`${hostile}`]),
+    table([[hostile]], ['left']),
+    preformatted(hostile),
+    ...buttons([{ text: hostile, value, confirm: ask }]),
+  ]
+  const everywhere = [
+    JSON.stringify(message(t`${hostile}`, blocks)),
+    asTerminal(t`${hostile}`, true),
+    asPlain(t`${hostile}`),
+  ]
+  for (const text of everywhere) expect(text).not.toMatch(/hid(den)?/)
 })
 
 test('only what looks like a Slack id becomes a mention', () => {

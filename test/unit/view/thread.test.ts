@@ -79,7 +79,6 @@ const recounted = (matched: boolean | undefined): IncidentEvent => ({
 const states: Record<string, DesiredMessage[]> = {
   open: thread(openEvents),
   diagnosed: thread(diagnosedEvents),
-  paused: thread(diagnosedEvents, [], { paused: true }),
   'prerequisites-asked': thread(repairing, [[opened, planned(0, now + 2 * minute)]]),
   'removal-awaits': thread(repairing, [removalPlanned]),
   'removal-runs': thread(repairing, [removalStarted]),
@@ -160,7 +159,6 @@ test.each([
       'cnibot:escalate: Escalate',
     ],
   ],
-  ['paused', ['cnibot:hold: Hold', 'cnibot:escalate: Escalate']],
   ['removal-awaits', []],
   [
     'held',

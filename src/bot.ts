@@ -91,7 +91,10 @@ const listen = ({ settings, history }: Started, deps: Deps, access: SlackAccess)
     onCommand: async ({ text, user, channel, triggerId }) => ({
       message: await answerCommand(deps)({ text, by: user, channel, id: triggerId }),
     }),
-    dedupe: (key, ttlMs) => history.firstTime(key, ttlMs),
+    handled: {
+      was: key => history.wasHandled(key),
+      mark: (key, ttlMs) => history.markHandled(key, ttlMs),
+    },
     reasons: {
       close: { title: 'Close by hand', label: 'Why can it be closed without proof?', submit: 'Close' },
     },

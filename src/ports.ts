@@ -139,13 +139,17 @@ export interface Recorded<E> {
 export interface History {
   read<E>(stream: string): Promise<Recorded<E>>
   append<E>(stream: string, expectedLength: number, events: E[]): Promise<boolean>
-  /** Names of all streams that begin with `prefix`. */
+  /** Names of all streams that begin with `prefix`, which names a kind at least: `incident/`. Forgotten ones are left out. */
   streams(prefix: string): Promise<string[]>
+  /** What is done with: no longer listed, and gone after `ttlMs`. An append within that time takes it back. */
+  forget(stream: string, ttlMs: number): Promise<void>
   /** Big, dated things that histories refer to by id: bundles. Kept for `ttlMs`. */
   keepBundle(id: string, bundle: Bundle, ttlMs: number): Promise<void>
   bundle(id: string): Promise<Bundle | undefined>
-  /** True the first time within `ttlMs`; for clicks and envelopes that arrive twice. */
-  firstTime(key: string, ttlMs: number): Promise<boolean>
+  /** Whether `markHandled` was called for this key within its time; for clicks and commands that arrive twice. */
+  wasHandled(key: string): Promise<boolean>
+  /** Said after the deed, never before: of what was marked and then lost in a crash, the second arrival is the only copy. */
+  markHandled(key: string, ttlMs: number): Promise<void>
 }
 
 export type Job =

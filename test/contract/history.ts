@@ -42,7 +42,20 @@ export const historyContract = (open: () => Promise<History>): void => {
     await history.append('incident/refused', 3, [{ n: 1 }])
     await history.append('incident/nothing', 0, [])
     expect(await history.streams('incident/')).toEqual(['incident/a', 'incident/b'])
-    expect(await history.streams('')).toEqual(['incident/a', 'incident/b', 'run/x'])
+    expect(await history.streams('incident/b')).toEqual(['incident/b'])
+    expect(await history.streams('run/')).toEqual(['run/x'])
+  })
+
+  it('no longer lists what was forgotten; it is still read for a while, and an append takes it back', async () => {
+    for (const stream of ['request/a', 'request/b']) await history.append(stream, 0, [{ n: 1 }])
+    await history.forget('request/a', 60_000)
+    await history.forget('request/a', 60_000)
+    expect(await history.streams('request/')).toEqual(['request/b'])
+    expect(await history.read('request/a')).toEqual({ events: [{ n: 1 }], length: 1 })
+    expect(await history.append('request/a', 1, [{ n: 2 }])).toBe(true)
+    expect(await history.streams('request/')).toEqual(['request/a', 'request/b'])
+    await history.forget('request/nobody', 60_000)
+    expect(await history.streams('request/')).toEqual(['request/a', 'request/b'])
   })
 
   it('keeps a bundle by its id', async () => {
@@ -52,9 +65,11 @@ export const historyContract = (open: () => Promise<History>): void => {
     expect(await history.bundle('b-1')).toEqual(bundle)
   })
 
-  it('says once that something came the first time', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => history.firstTime('click/1', 60_000)))
-    expect(answers.filter(first => first)).toHaveLength(1)
-    expect(await history.firstTime('click/2', 60_000)).toBe(true)
+  it('knows what was handled, and by its key alone', async () => {
+    expect(await history.wasHandled('click/1')).toBe(false)
+    await history.markHandled('click/1', 60_000)
+    await history.markHandled('click/1', 60_000)
+    expect(await history.wasHandled('click/1')).toBe(true)
+    expect(await history.wasHandled('click/2')).toBe(false)
   })
 }

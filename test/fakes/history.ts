@@ -6,19 +6,29 @@ export const fakeHistory = (clock: Clock = { now: () => Date.now() }): History =
   const lists = new Map<string, string[]>()
   const bundles = new Map<string, { text: string; until: number }>()
   const marks = new Map<string, number>()
+  const forgotten = new Map<string, number>()
+  const linesOf = (stream: string): string[] => {
+    if ((forgotten.get(stream) ?? Infinity) <= clock.now()) lists.delete(stream)
+    return lists.get(stream) ?? []
+  }
   return {
     async read<E>(stream: string): Promise<Recorded<E>> {
-      const events = (lists.get(stream) ?? []).map(line => JSON.parse(line) as E)
+      const events = linesOf(stream).map(line => JSON.parse(line) as E)
       return { events, length: events.length }
     },
     async append<E>(stream: string, expectedLength: number, events: E[]): Promise<boolean> {
-      const list = lists.get(stream) ?? []
+      const list = linesOf(stream)
       if (list.length !== expectedLength) return false
-      if (events.length > 0) lists.set(stream, [...list, ...events.map(event => JSON.stringify(event))])
+      if (events.length === 0) return true
+      lists.set(stream, [...list, ...events.map(event => JSON.stringify(event))])
+      forgotten.delete(stream)
       return true
     },
     async streams(prefix: string): Promise<string[]> {
-      return [...lists.keys()].filter(stream => stream.startsWith(prefix)).sort()
+      return [...lists.keys()].filter(stream => stream.startsWith(prefix) && !forgotten.has(stream)).sort()
+    },
+    async forget(stream: string, ttlMs: number): Promise<void> {
+      forgotten.set(stream, clock.now() + ttlMs)
     },
     async keepBundle(id: string, bundle: Bundle, ttlMs: number): Promise<void> {
       bundles.set(id, { text: JSON.stringify(bundle), until: clock.now() + ttlMs })
@@ -27,10 +37,11 @@ export const fakeHistory = (clock: Clock = { now: () => Date.now() }): History =
       const kept = bundles.get(id)
       return kept && kept.until > clock.now() ? (JSON.parse(kept.text) as Bundle) : undefined
     },
-    async firstTime(key: string, ttlMs: number): Promise<boolean> {
-      if ((marks.get(key) ?? 0) > clock.now()) return false
+    async wasHandled(key: string): Promise<boolean> {
+      return (marks.get(key) ?? 0) > clock.now()
+    },
+    async markHandled(key: string, ttlMs: number): Promise<void> {
       marks.set(key, clock.now() + ttlMs)
-      return true
     },
   }
 }

@@ -16,7 +16,7 @@ export interface RedisHistory extends History {
 }
 
 /**
- * KEYS: the stream's list, the index of streams. ARGV: expected length, stream, append id, then the events.
+ * KEYS: the stream's list, the index of its kind. ARGV: expected length, stream, append id, then the events.
  * An entry is `<append id> <JSON>`: when the length no longer fits but the entry at that place carries this very id,
  * the first send had succeeded and only its answer was lost.
  */
@@ -30,14 +30,15 @@ if length ~= expected then
   return 0
 end
 for i = 4, #ARGV do redis.call('RPUSH', KEYS[1], id .. ' ' .. ARGV[i]) end
-if #ARGV > 3 then redis.call('SADD', KEYS[2], ARGV[2]) end
+if #ARGV > 3 then
+  redis.call('SADD', KEYS[2], ARGV[2])
+  redis.call('PERSIST', KEYS[1])
+end
 return 1`
 
-/** The same for a once-only mark: a mark that is ours already was set by a send whose answer was lost. */
-const firstTimeScript = `
-if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end
-if redis.call('GET', KEYS[1]) == ARGV[1] then return 1 end
-return 0`
+const forgetScript = `
+redis.call('SREM', KEYS[2], ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])`
 
 const pack = promisify(gzip)
 const unpack = promisify(gunzip)
@@ -48,7 +49,9 @@ export const createHistory = (options: HistoryOptions): RedisHistory => {
   const deadlineMs = options.deadlineMs ?? 5_000
   const redis = openRedis(options.url, options.onError ?? (() => {}))
   const listKey = (stream: string) => `${prefix}:history:${stream}`
-  const index = `${prefix}:streams`
+  const handledKey = (key: string) => `${prefix}:handled:${key}`
+  // One index a kind: runs are many and never listed.
+  const index = (stream: string) => `${prefix}:streams:${stream.split('/', 1)[0]}`
 
   return {
     async read<E>(stream: string): Promise<Recorded<E>> {
@@ -61,14 +64,20 @@ export const createHistory = (options: HistoryOptions): RedisHistory => {
       const lines = events.map(event => JSON.stringify(event))
       const id = randomUUID()
       const answer = await reach(`append to ${stream}`, deadlineMs, () =>
-        redis.eval(appendScript, 2, listKey(stream), index, expectedLength, stream, id, ...lines),
+        redis.eval(appendScript, 2, listKey(stream), index(stream), expectedLength, stream, id, ...lines),
       )
       return answer === 1
     },
 
     async streams(begin: string): Promise<string[]> {
-      const all = await reach('list the histories', deadlineMs, () => redis.smembers(index))
+      const all = await reach('list the histories', deadlineMs, () => redis.smembers(index(begin)))
       return all.filter(stream => stream.startsWith(begin)).sort()
+    },
+
+    async forget(stream: string, ttlMs: number): Promise<void> {
+      await reach(`forget ${stream}`, deadlineMs, () =>
+        redis.eval(forgetScript, 2, listKey(stream), index(stream), stream, ttlMs),
+      )
     },
 
     async keepBundle(id: string, bundle: Bundle, ttlMs: number): Promise<void> {
@@ -86,12 +95,12 @@ export const createHistory = (options: HistoryOptions): RedisHistory => {
       return JSON.parse((await unpack(packed)).toString('utf8')) as Bundle
     },
 
-    async firstTime(key: string, ttlMs: number): Promise<boolean> {
-      const token = randomUUID()
-      const answer = await reach(`mark ${key}`, deadlineMs, () =>
-        redis.eval(firstTimeScript, 1, `${prefix}:once:${key}`, token, ttlMs),
-      )
-      return answer === 1
+    async wasHandled(key: string): Promise<boolean> {
+      return (await reach(`look up ${key}`, deadlineMs, () => redis.exists(handledKey(key)))) === 1
+    },
+
+    async markHandled(key: string, ttlMs: number): Promise<void> {
+      await reach(`mark ${key}`, deadlineMs, () => redis.set(handledKey(key), '1', 'PX', ttlMs))
     },
 
     async close(): Promise<void> {

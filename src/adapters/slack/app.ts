@@ -3,6 +3,7 @@ import type { KnownBlock, WebClient } from '@slack/web-api'
 import { Failed, type Log, type Message, Refused, Unreachable } from '../../ports.js'
 import { quietLogger } from './client.js'
 import { asPortError, isCode } from './failure.js'
+import { type Handled, type Once, onceEach } from './once.js'
 import { reasonOf, reasonView, submittedReason } from './reason.js'
 import { SocketReceivers } from './receiver.js'
 
@@ -42,8 +43,8 @@ export interface SlackOptions {
   /** Appends and enqueues, no more: it is awaited before the acknowledgement. */
   onClick: (click: SlackClick) => Promise<ClickAnswer>
   onCommand: (command: SlackCommand) => Promise<CommandAnswer>
-  /** True the first time a key is seen within `ttlMs`. */
-  dedupe: (key: string, ttlMs: number) => Promise<boolean>
+  /** What was handled already, by keys that Slack repeats with a repeated envelope. */
+  handled: Handled
   /** Actions for which a dialog asks for a reason first. */
   reasons?: Partial<Record<string, { title: string; label: string; submit: string }>>
   /** Two by default. */
@@ -60,7 +61,6 @@ export interface RunningSlack {
 
 /** Slack gives three seconds; the rest is for the way. */
 const acknowledgeMs = 2_000
-const dedupeMs = 15 * 60_000
 const actionPrefix = 'cnibot:'
 
 /** A person reads why; what is no error of ours by name is a bug and stays in the log. */
@@ -130,26 +130,25 @@ const whisper = async (client: WebClient, log: Log, click: SlackClick, message: 
   }
 }
 
-/** Answers one click once, whatever happens: the second delivery of the same click does nothing. */
+/** Answers one click, whatever happens. */
 const answerClick = async (
-  options: SlackOptions,
+  { log, onClick }: SlackOptions,
+  once: Once,
   teamId: string,
   click: SlackClick,
 ): Promise<ClickAnswer> => {
-  const { log, dedupe, onClick } = options
   if (click.team !== teamId) return inWords('Only members of this workspace may use these buttons.')
   try {
-    if (!(await dedupe(`click/${click.triggerId}`, dedupeMs))) return undefined
-    return await onClick(click)
+    return await once(`click/${click.triggerId}`, () => onClick(click))
   } catch (error) {
     return inWords(`That did not work, because ${why(error, log)}.`)
   }
 }
 
-const listenToClicks = (app: App, options: SlackOptions, teamId: () => string): void => {
+const listenToClicks = (app: App, options: SlackOptions, once: Once, teamId: () => string): void => {
   const { log, reasons } = options
   const handle = async (client: WebClient, click: SlackClick, ack: () => Promise<void>): Promise<void> => {
-    const answering = answerClick(options, teamId(), click)
+    const answering = answerClick(options, once, teamId(), click)
     await inTime(answering)
     await ack()
     const answer = await answering
@@ -177,14 +176,13 @@ const listenToClicks = (app: App, options: SlackOptions, teamId: () => string): 
   })
 }
 
-const listenToCommands = (app: App, options: SlackOptions, teamId: () => string): void => {
-  const { log, dedupe, onCommand } = options
+const listenToCommands = (app: App, options: SlackOptions, once: Once, teamId: () => string): void => {
+  const { log, onCommand } = options
   const answerOf = async (command: SlackCommand): Promise<CommandAnswer> => {
     if (command.team !== teamId())
       return { message: inWords('Only members of this workspace may use this command.') }
     try {
-      if (!(await dedupe(`command/${command.triggerId}`, dedupeMs))) return undefined
-      return await onCommand(command)
+      return await once(`command/${command.triggerId}`, () => onCommand(command))
     } catch (error) {
       return { message: inWords(`That did not work, because ${why(error, log)}.`) }
     }
@@ -241,8 +239,9 @@ export const startSlack = async (options: SlackOptions): Promise<RunningSlack> =
   })
   app.error(async error => log.error({ code: error.code }, `Slack handler: ${error.message}`))
   let teamId = ''
-  listenToClicks(app, options, () => teamId)
-  listenToCommands(app, options, () => teamId)
+  const once = onceEach(options.handled, log)
+  listenToClicks(app, options, once, () => teamId)
+  listenToCommands(app, options, once, () => teamId)
   await app.init().catch(notTaken('CNIBOT_SLACK_BOT_TOKEN'))
   teamId = (await app.client.auth.test().catch(notTaken('CNIBOT_SLACK_BOT_TOKEN'))).team_id ?? ''
   await app.start().catch(notTaken('CNIBOT_SLACK_APP_TOKEN'))

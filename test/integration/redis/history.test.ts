@@ -37,17 +37,6 @@ describe('history in Redis', () => {
     await proxy.close()
   })
 
-  it('still says "the first time" although the answer to the first send was lost', async () => {
-    const proxy = await startLossyProxy(redis.port)
-    const history = open({ url: proxy.url })
-    await history.firstTime('warm-up', 60_000)
-    proxy.loseNextAnswer()
-    expect(await history.firstTime('click/1', 60_000)).toBe(true)
-    expect(proxy.lost()).toBe(1)
-    expect(await history.firstTime('click/1', 60_000)).toBe(false)
-    await proxy.close()
-  })
-
   it('loses and doubles nothing when Redis is killed and started again under appends', async () => {
     const history = open({ deadlineMs: 30_000 })
     let crash: Promise<void> | undefined
@@ -67,8 +56,10 @@ describe('history in Redis', () => {
     const calls = [
       history.read('run/1'),
       history.append('run/1', 1, [{ n: 2 }]),
-      history.streams(''),
-      history.firstTime('click/1', 1_000),
+      history.streams('run/'),
+      history.forget('run/1', 1_000),
+      history.wasHandled('click/1'),
+      history.markHandled('click/1', 1_000),
       history.bundle('b'),
     ]
     for (const call of await Promise.allSettled(calls)) {
@@ -94,12 +85,27 @@ describe('history in Redis', () => {
     await open().append('incident/node-07', 0, [{ here: 'eu' }])
     const other = open({ cluster: 'prod-us1' })
     expect((await other.read('incident/node-07')).length).toBe(0)
-    expect(await other.streams('')).toEqual([])
-    await open().firstTime('click/1', 60_000)
+    expect(await other.streams('incident/')).toEqual([])
+    await open().markHandled('click/1', 60_000)
     await open().keepBundle('b-1', bundleWithoutAnswers('node-07'), 60_000)
     const keys = await raw.keys('*')
     expect(keys).toHaveLength(4)
     for (const key of keys) expect(key).toMatch(/^cnibot:\{prod-eu1\}:/)
+  })
+
+  it('drops a forgotten history after its time, and keeps one that was taken back', async () => {
+    const history = open()
+    const key = (name: string) => `cnibot:{prod-eu1}:history:request/${name}`
+    for (const name of ['done', 'back']) {
+      await history.append(`request/${name}`, 0, [{ n: 1 }])
+      await history.forget(`request/${name}`, 60_000)
+      expect(await raw.pttl(key(name))).toBeGreaterThan(0)
+    }
+    await history.append('request/back', 1, [{ n: 2 }])
+    expect(await raw.pttl(key('back'))).toBe(-1)
+    await raw.pexpire(key('done'), -1)
+    expect((await history.read('request/done')).length).toBe(0)
+    expect(await history.streams('request/')).toEqual(['request/back'])
   })
 
   it('keeps a bundle compressed, for as long as asked', async () => {

@@ -55,7 +55,7 @@ const commands: SlackCommand[] = []
 let onClick: (click: SlackClick) => Promise<ClickAnswer>
 let onCommand: (command: SlackCommand) => Promise<CommandAnswer>
 
-const start = async (more: Partial<SlackOptions> = {}): Promise<void> => {
+const start = async (more: Partial<SlackOptions> = {}): Promise<RunningSlack> => {
   const seen = new Set<string>()
   app = await startApp({
     botToken: slack.botToken,
@@ -71,13 +71,13 @@ const start = async (more: Partial<SlackOptions> = {}): Promise<void> => {
       commands.push(command)
       return onCommand(command)
     },
-    dedupe: async key => {
-      if (seen.has(key)) return false
-      seen.add(key)
-      return true
+    handled: {
+      was: async key => seen.has(key),
+      mark: async key => void seen.add(key),
     },
     ...more,
   })
+  return app
 }
 
 const postAsBot = async (body: object): Promise<string> => {
@@ -192,6 +192,60 @@ test('an envelope that is delivered twice is handled once', async () => {
   await press('approver')
   await settled()
   expect(clicks).toHaveLength(1)
+})
+
+test('an envelope that comes again after it was handled does nothing, in another process too', async () => {
+  const marks = new Set<string>()
+  const handled = {
+    was: async (key: string) => marks.has(key),
+    mark: async (key: string) => void marks.add(key),
+  }
+  await start({ handled })
+  await press('approver')
+  const [mark] = marks
+  expect(mark).toBe(`click/${clicks[0]?.triggerId}`)
+  await app?.stop()
+  await slack.waitFor(it => it.connections() === 0, deadline, 'the first process to go')
+  await start({ handled: { ...handled, was: async () => true } })
+  expect((await press('approver')).acked).toBe(true)
+  expect(clicks).toHaveLength(1)
+})
+
+test('B3: a click that a dying process had taken and not recorded is handled by the next one', async () => {
+  const marks = new Set<string>()
+  const handled = {
+    was: async (key: string) => marks.has(key),
+    mark: async (key: string) => void marks.add(key),
+  }
+  const recorded: string[] = []
+  const processes = new Map<string, RunningSlack>()
+  let died: Promise<void> | undefined
+  const onClickOf = (name: string) => (click: SlackClick) => {
+    if (!died) {
+      died = processes.get(name)?.stop()
+      return new Promise<ClickAnswer>(() => {})
+    }
+    recorded.push(click.triggerId)
+    return Promise.resolve(undefined)
+  }
+  for (const name of ['one', 'two'])
+    processes.set(name, await start({ handled, connections: 1, onClick: onClickOf(name) }))
+  const outcome = await press('approver')
+  expect(outcome.acked).toBe(true)
+  expect(recorded).toHaveLength(1)
+  await died
+  for (const each of processes.values()) await each.stop()
+})
+
+test('a click that failed may come again', async () => {
+  const marks: string[] = []
+  await start({ handled: { was: async () => false, mark: async key => void marks.push(key) } })
+  onClick = async () => {
+    throw new Failed('the history could not be written')
+  }
+  await press('approver')
+  await whispered('approver')
+  expect(marks).toEqual([])
 })
 
 test('P-P6: closing asks for a reason first, and the click comes with it', async () => {

@@ -72,7 +72,7 @@ export const slackSettings = {
     'CNIBOT_ESCALATE_TO',
     bot,
     text.optional(),
-    'whom to call, as Slack writes it: <!subteam^S0614TZR7>',
+    'who must act after a click on Escalate, as Slack writes it: <!subteam^S0614TZR7>; without it the word platform',
   ),
   timeZone: setting('CNIBOT_TIME_ZONE', shown, timeZone, 'time zone of the times people are shown', {
     default: 'UTC',

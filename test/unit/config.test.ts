@@ -14,7 +14,7 @@ const botEnv: Environment = {
 const workerEnv: Environment = {
   CNIBOT_CLUSTER: 'prod-eu1',
   CNIBOT_REDIS_URL: 'redis://redis:6379',
-  CNIBOT_SSH_READ_USER: 'cnibot-read',
+  CNIBOT_SSH_READ_USER: 'cnibot-probe',
   CNIBOT_SSH_READ_KEY_FILE: '/keys/read',
   CNIBOT_SSH_REPAIR_USER: 'cnibot-repair',
   CNIBOT_SSH_REPAIR_KEY_FILE: '/keys/repair',

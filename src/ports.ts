@@ -19,6 +19,17 @@ export class Failed extends Error {
     super(message)
   }
 }
+/** A place in Slack that is not there for us: a message that was deleted, a channel that is archived or closed to the app. */
+export class Lost extends Failed {
+  override name = 'Lost'
+  constructor(
+    readonly what: 'message' | 'channel',
+    message: string,
+    output = '',
+  ) {
+    super(message, output)
+  }
+}
 
 export interface Clock {
   now(): number
@@ -111,7 +122,10 @@ export interface Message {
   blocks: unknown[]
 }
 
-/** One Slack workspace. Knows channels and message ids, nothing about incidents. */
+/**
+ * One Slack workspace. Knows channels and message ids, nothing about incidents. Throws Unreachable, Failed or Lost; a lost
+ * message is the one to edit, or the first one of the thread to post into.
+ */
 export interface Thread {
   /** `op` makes a repeat after a timeout find the first post instead of posting twice. */
   post(
@@ -125,7 +139,6 @@ export interface Thread {
     threadTs: string,
     file: { name: string; text: string; title: string; op: string },
   ): Promise<void>
-  whisper(channel: string, user: string, message: Message, threadTs?: string): Promise<void>
   permalink(channel: string, ts: string): Promise<string | undefined>
 }
 

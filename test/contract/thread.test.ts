@@ -1,5 +1,5 @@
 import { openThread } from '../../src/adapters/slack/thread.js'
-import { Failed, type Message, type Thread } from '../../src/ports.js'
+import { Lost, type Message, type Thread } from '../../src/ports.js'
 import { fakeLog } from '../fakes/log.js'
 import { FakeThread } from '../fakes/thread.js'
 import { type LocalSlack, startSlack } from '../lab/slack/index.js'
@@ -12,24 +12,24 @@ const said = (text: string): Message => ({
 interface Place {
   thread: Thread
   channel: string
-  user: string
+  /** One that the app may not write to. */
+  closed: string
   /** What stands in the channel and its threads, oldest first, without files. */
   texts(): string[]
   fileTexts(): string[]
-  whispers(user: string): string[]
   deleted(ts: string): Promise<void>
   close(): Promise<void>
 }
 
 const fake = async (): Promise<Place> => {
   const thread = new FakeThread()
+  thread.closed.add('C2')
   return {
     thread,
     channel: 'C1',
-    user: 'U1',
+    closed: 'C2',
     texts: () => thread.posts.map(post => post.message.text),
     fileTexts: () => thread.files.map(file => file.text),
-    whispers: user => thread.whispers.filter(each => each.user === user).map(each => each.message.text),
     deleted: async ts => thread.remove(ts),
     close: async () => {},
   }
@@ -46,7 +46,7 @@ const remove = async (slack: LocalSlack, channel: string, ts: string): Promise<v
 
 const real = async (): Promise<Place> => {
   const slack = await startSlack({
-    channels: [{ name: 'incidents' }],
+    channels: [{ name: 'incidents' }, { name: 'elsewhere', botIsMember: false }],
     users: [{ name: 'ada' }],
     userGroups: [],
   })
@@ -54,14 +54,13 @@ const real = async (): Promise<Place> => {
   return {
     thread: openThread({ botToken: slack.botToken, apiUrl: slack.apiUrl, log: fakeLog() }),
     channel,
-    user: slack.userId('ada'),
+    closed: slack.channelId('elsewhere'),
     texts: () =>
       slack
         .messages('incidents')
         .filter(message => message.ephemeral_to === undefined && message.files === undefined)
         .map(message => message.text),
     fileTexts: () => slack.files().map(each => each.content),
-    whispers: user => slack.ephemerals(user).map(message => message.text),
     deleted: ts => remove(slack, channel, ts),
     close: () => slack.close(),
   }
@@ -112,7 +111,8 @@ describe.each([
     const { ts } = await thread.post(channel, said('head'), { op: 'head' })
     await place.deleted(ts)
     const edit = thread.update(channel, ts, said('head, edited'))
-    await expect(edit).rejects.toThrow(Failed)
+    await expect(edit).rejects.toThrow(Lost)
+    await expect(edit).rejects.toMatchObject({ what: 'message' })
     await expect(edit).rejects.toThrow('the message was deleted')
   })
 
@@ -120,15 +120,18 @@ describe.each([
     const { thread, channel } = place
     const { ts } = await thread.post(channel, said('head'), { op: 'head' })
     await place.deleted(ts)
-    await expect(thread.post(channel, said('reply'), { threadTs: ts, op: 'reply' })).rejects.toThrow(Failed)
+    const reply = thread.post(channel, said('reply'), { threadTs: ts, op: 'reply' })
+    await expect(reply).rejects.toThrow(Lost)
+    await expect(reply).rejects.toMatchObject({ what: 'message' })
     expect(place.texts()).toEqual([])
   })
 
-  test('a whisper reaches one person', async () => {
-    const { thread, channel, user } = place
-    await thread.whisper(channel, user, said('for you'))
-    expect(place.whispers(user)).toEqual(['for you'])
-    expect(place.texts()).toEqual([])
+  test('a channel that is archived or closed to the app is lost', async () => {
+    const { thread, closed } = place
+    const file = { name: 'evidence.txt', title: 'Evidence', text: 'all of it\n', op: 'head/file' }
+    const lost = { name: 'Lost', what: 'channel' }
+    await expect(thread.post(closed, said('head'), { op: 'head' })).rejects.toMatchObject(lost)
+    await expect(thread.attach(closed, '1.000001', file)).rejects.toMatchObject(lost)
   })
 
   test('a link leads to a message that is there', async () => {

@@ -1,4 +1,4 @@
-import { Failed, type Message, type Thread } from '../../src/ports.js'
+import { Lost, type Message, type Thread } from '../../src/ports.js'
 
 export interface FakePost {
   channel: string
@@ -18,11 +18,11 @@ export interface FakeFile {
   op: string
 }
 
-/** A workspace in memory that keeps the port's promises. `fail` makes the next calls throw. */
+/** A workspace in memory that keeps the port's promises. `fail` makes the next calls throw; `closed` channels are archived. */
 export class FakeThread implements Thread {
   readonly posts: FakePost[] = []
   readonly files: FakeFile[] = []
-  readonly whispers: { channel: string; user: string; message: Message; threadTs: string | undefined }[] = []
+  readonly closed = new Set<string>()
   private failures: Error[] = []
   private last = 1_700_000_000
 
@@ -40,7 +40,7 @@ export class FakeThread implements Thread {
     message: Message,
     { threadTs, op }: { threadTs?: string; op: string },
   ): Promise<{ channel: string; ts: string }> {
-    this.mayFail()
+    this.mayFail(channel)
     const there = this.posts.find(post => post.channel === channel && post.op === op)
     if (there) return { channel, ts: there.ts }
     this.mustExist(channel, threadTs)
@@ -51,10 +51,11 @@ export class FakeThread implements Thread {
   }
 
   async update(channel: string, ts: string, message: Message): Promise<void> {
-    this.mayFail()
+    this.mayFail(channel)
     const post = this.posts.find(each => each.channel === channel && each.ts === ts)
     if (!post)
-      throw new Failed(
+      throw new Lost(
+        'message',
         `Slack refused an edit of ${channel}/${ts} (message_not_found): the message was deleted`,
       )
     post.message = message
@@ -66,15 +67,10 @@ export class FakeThread implements Thread {
     threadTs: string,
     file: { name: string; text: string; title: string; op: string },
   ): Promise<void> {
-    this.mayFail()
+    this.mayFail(channel)
     if (this.files.some(each => each.channel === channel && each.op === file.op)) return
     this.mustExist(channel, threadTs)
     this.files.push({ channel, threadTs, ...file })
-  }
-
-  async whisper(channel: string, user: string, message: Message, threadTs?: string): Promise<void> {
-    this.mayFail()
-    this.whispers.push({ channel, user, message, threadTs })
   }
 
   async permalink(channel: string, ts: string): Promise<string | undefined> {
@@ -84,14 +80,16 @@ export class FakeThread implements Thread {
       : undefined
   }
 
-  private mayFail(): void {
+  private mayFail(channel?: string): void {
     const error = this.failures.shift()
     if (error) throw error
+    if (channel !== undefined && this.closed.has(channel))
+      throw new Lost('channel', `Slack refused a post to ${channel} (is_archived): the channel is archived`)
   }
 
   private mustExist(channel: string, threadTs: string | undefined): void {
     if (threadTs === undefined) return
     if (!this.posts.some(post => post.channel === channel && post.ts === threadTs))
-      throw new Failed(`the thread ${channel}/${threadTs} is gone: its first message was deleted`)
+      throw new Lost('message', `the thread ${channel}/${threadTs} is gone: its first message was deleted`)
   }
 }

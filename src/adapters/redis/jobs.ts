@@ -61,7 +61,7 @@ const jobId = (job: Exclude<Job, { kind: 'publish' }>): string => {
  */
 const optionsOf = (job: Job, delay: number): JobsOptions => {
   return {
-    attempts: servedBy[job.kind] === 'bot' ? 20 : 6,
+    attempts: 6,
     backoff: { type: 'custom' },
     removeOnComplete: true,
     removeOnFail: true,

@@ -10,7 +10,7 @@ export interface SlackAccess {
   log: Log
   /** One call; 10 s. */
   timeoutMs?: number
-  /** How long one request may wait for rate limits altogether; 60 s. */
+  /** How long one operation may take with its rate limits and repeats, the last call not counted; 20 s. */
   patienceMs?: number
 }
 
@@ -47,9 +47,19 @@ export class Gates {
 
   constructor(private readonly patienceMs: number) {}
 
-  /** Runs `call`; waits for rate limits within the patience and repeats what may be repeated. Throws the port's errors. */
-  async through<T>(channel: string, what: string, repeatable: boolean, call: () => Promise<T>): Promise<T> {
-    const deadline = performance.now() + this.patienceMs
+  /** When an operation that begins now must be over: it may be made of several calls. */
+  deadline(): number {
+    return performance.now() + this.patienceMs
+  }
+
+  /** Runs `call`; waits for rate limits and repeats what may be repeated, until the deadline. Throws the port's errors. */
+  async through<T>(
+    channel: string,
+    what: string,
+    repeatable: boolean,
+    call: () => Promise<T>,
+    deadline = this.deadline(),
+  ): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       await this.opened(channel, what, deadline)
       try {
@@ -59,9 +69,11 @@ export class Gates {
         if (seconds !== undefined) {
           this.closedUntil.set(channel, performance.now() + seconds * 1_000)
           attempt--
-        } else if (!(repeatable && isAmbiguous(error) && attempt < mostAttempts))
-          throw asPortError(error, what)
-        else await pause(200 * attempt)
+          continue
+        }
+        const again = repeatable && isAmbiguous(error) && attempt < mostAttempts
+        if (!again || performance.now() + 200 * attempt > deadline) throw asPortError(error, what)
+        await pause(200 * attempt)
       }
     }
   }

@@ -4,7 +4,7 @@ import {
   WebAPIRateLimitedError,
   WebAPIRequestError,
 } from '@slack/web-api'
-import { Failed, Refused, Unreachable } from '../../ports.js'
+import { Failed, Lost, Refused, Unreachable } from '../../ports.js'
 
 /** Slack's own troubles: the call may or may not have been carried out. */
 const passing = new Set([
@@ -36,6 +36,7 @@ const advice: Record<string, string> = {
   channel_not_found: 'check CNIBOT_SLACK_CHANNEL and invite the bot to the channel',
   not_in_channel: 'invite the bot to the channel',
   is_archived: 'the channel is archived; choose another',
+  is_inactive: 'the channel is archived; choose another',
   message_not_found: 'the message was deleted',
   cant_update_message: 'the message belongs to somebody else',
   edit_window_closed: 'the workspace allows no more edits of this message',
@@ -44,7 +45,16 @@ const advice: Record<string, string> = {
   invalid_auth: 'check CNIBOT_SLACK_BOT_TOKEN',
   token_revoked: 'check CNIBOT_SLACK_BOT_TOKEN',
   account_inactive: 'the app was removed from the workspace; install it again',
-  user_not_in_channel: 'the person is not in this channel',
+}
+
+const lost: Record<string, Lost['what']> = {
+  message_not_found: 'message',
+  thread_not_found: 'message',
+  channel_not_found: 'channel',
+  not_in_channel: 'channel',
+  is_archived: 'channel',
+  // What an edit is told where a post is told is_archived.
+  is_inactive: 'channel',
 }
 
 const details = (error: WebAPIPlatformError): string => {
@@ -65,7 +75,9 @@ export const asPortError = (error: unknown, what: string): Error => {
   if (error instanceof WebAPIPlatformError) {
     const code = error.data.error
     const hint = advice[code]
-    return new Failed(`Slack refused ${what} (${code})${hint ? `: ${hint}` : ''}`, details(error))
+    const said = `Slack refused ${what} (${code})${hint ? `: ${hint}` : ''}`
+    const gone = lost[code]
+    return gone ? new Lost(gone, said, details(error)) : new Failed(said, details(error))
   }
   if (error instanceof WebAPIHTTPError)
     return new Failed(`Slack answered ${what} with HTTP ${error.statusCode}: is CNIBOT_SLACK_API_URL right?`)

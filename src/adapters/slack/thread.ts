@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { KnownBlock, WebClient } from '@slack/web-api'
-import { Failed, type Message, type Thread, Unreachable } from '../../ports.js'
+import { Lost, type Message, type Thread, Unreachable } from '../../ports.js'
 import { Gates, openClient, type SlackAccess } from './client.js'
 import { isAmbiguous, isCode } from './failure.js'
 
@@ -53,7 +53,7 @@ class SlackThread implements Thread {
   constructor(access: SlackAccess) {
     this.access = access
     this.client = openClient(access)
-    this.gates = new Gates(access.patienceMs ?? 60_000)
+    this.gates = new Gates(access.patienceMs ?? 20_000)
   }
 
   async post(channel: string, message: Message, options: { threadTs?: string; op: string }): Promise<Posted> {
@@ -103,17 +103,6 @@ class SlackThread implements Thread {
     })
   }
 
-  whisper(channel: string, user: string, message: Message, threadTs?: string): Promise<void> {
-    return this.gates.through(channel, `an answer to ${user} in ${channel}`, false, async () => {
-      await this.client.chat.postEphemeral({
-        channel,
-        user,
-        ...body(message),
-        ...(threadTs ? { thread_ts: threadTs } : {}),
-      })
-    })
-  }
-
   async permalink(channel: string, ts: string): Promise<string | undefined> {
     return this.gates.through(channel, `the link to ${channel}/${ts}`, true, async () => {
       try {
@@ -136,13 +125,15 @@ class SlackThread implements Thread {
     seek: Seek,
     send: () => Promise<Posted>,
   ): Promise<Posted | string> {
+    const deadline = this.gates.deadline()
     for (let attempt = 1; ; attempt++) {
-      const there = await this.find(channel, threadTs, what, seek)
+      const there = await this.find(channel, threadTs, what, seek, deadline)
       if (there !== undefined) return there
       try {
-        return await this.gates.through(channel, what, false, send)
+        return await this.gates.through(channel, what, false, send, deadline)
       } catch (error) {
-        if (!(error instanceof Unreachable) || attempt >= 3) throw error
+        const again = error instanceof Unreachable && attempt < 3
+        if (!again || performance.now() + 500 * attempt > deadline) throw error
         // A call that timed out here may still be under way there.
         await pause(500 * attempt)
       }
@@ -154,12 +145,13 @@ class SlackThread implements Thread {
     threadTs: string | undefined,
     what: string,
     seek: Seek,
+    deadline = this.gates.deadline(),
   ): Promise<string | undefined> {
     let cursor: string | undefined
     for (let page = 0; page < pages; page++) {
-      const answer = await this.gates.through(channel, `the search before ${what}`, true, () =>
-        this.read(channel, threadTs, cursor),
-      )
+      const search = `the search before ${what}`
+      const read = () => this.read(channel, threadTs, cursor)
+      const answer = await this.gates.through(channel, search, true, read, deadline)
       const found = answer?.messages.find(seek)
       if (found?.ts) return found.ts
       cursor = answer?.cursor
@@ -199,7 +191,10 @@ class SlackThread implements Thread {
     await this.client.chat.delete(posted).catch((error: unknown) => {
       if (!isAmbiguous(error) && !isCode(error, 'message_not_found')) throw error
     })
-    throw new Failed(`the thread ${posted.channel}/${threadTs} is gone: its first message was deleted`)
+    throw new Lost(
+      'message',
+      `the thread ${posted.channel}/${threadTs} is gone: its first message was deleted`,
+    )
   }
 
   /** Slack answers an upload before its message exists; what is posted meanwhile would stand above it. */
@@ -211,5 +206,5 @@ class SlackThread implements Thread {
   }
 }
 
-/** The port for one workspace. Everything it throws is Unreachable or Failed. */
+/** The port for one workspace. Everything it throws is Unreachable, Failed or Lost. */
 export const openThread = (access: SlackAccess): Thread => new SlackThread(access)

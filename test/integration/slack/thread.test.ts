@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { openApprovers } from '../../../src/adapters/slack/approvers.js'
 import { openThread } from '../../../src/adapters/slack/thread.js'
 import { Failed, type Message, type Thread, Unreachable } from '../../../src/ports.js'
@@ -58,6 +61,19 @@ test('Slack that stays down is Unreachable, and the next process posts once', as
   slack.faults.clear()
   await open().post(channel, said('head'), { op: 'head' })
   expect(texts()).toEqual(['head'])
+})
+
+test('an outage takes no longer than the patience, so that no job is held up for minutes', async () => {
+  const asked: (string | undefined)[] = []
+  const silent = createServer(request => asked.push(request.url)).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  const access = { botToken: slack.botToken, apiUrl: `http://127.0.0.1:${port}/api/`, log }
+  const post = openThread({ ...access, timeoutMs: 100, patienceMs: 150 })
+  await expect(post.post(channel, said('head'), { op: 'head' })).rejects.toThrow(Unreachable)
+  expect(asked).toEqual(['/api/conversations.history'])
+  silent.closeAllConnections()
+  silent.close()
 })
 
 test('an upload that Slack stored and answered with a 500 is not uploaded again', async () => {

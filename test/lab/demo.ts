@@ -50,7 +50,8 @@ const play = async (world: World): Promise<boolean> => {
   const touched = [...live].filter(([address, owner]) => kept.get(address) !== owner).length
   const removed = before.filter(a => !after.some(b => b.address === a.address && b.owner === a.owner)).length
   await nextDay(world, teller)
-  const recounted = thread(world).some(m => /Counted again/.test(textOf(m)) && /resolved/.test(textOf(m)))
+  // The head alone says that the incident is over; other messages speak of it beforehand.
+  const recounted = textOf(thread(world)[0] ?? { text: '' }).startsWith('🟢')
   const orphans = node.orphans().length
   console.log(
     `\naddresses on ${brokenNode}: ${before.length} before, ${after.length} after, without a sandbox now: ${orphans}`,

@@ -97,5 +97,5 @@ export const liveAddresses = (world: World): Map<string, string> => {
 export const nextDay = async (world: World, { say }: Teller): Promise<void> => {
   world.clock.advance(24 * 3_600_000 + 60_000)
   say('a day passes')
-  await saying(world, /is resolved|Reopened/)
+  await saying(world, /^🟢 |Opened again|eopened/)
 }

@@ -160,7 +160,7 @@ test('must-show 8: two approvals at the same moment are one removal, and the sec
   await Promise.all([approve('colleague', plan), approve('approver', plan)])
   const late = await oneTold(name => new RegExp(`^<@${name}> approved this \\d+ s before you`))
   expect(late).toMatch(/It is running\.$/)
-  await saying(world, /✓ addresses match sandboxes .*10 = 10/)
+  await saying(world, /✓ addresses match sandboxes .*: (\d+) = \1/)
   await saying(world, /✓ Remove 243 addresses on node-07 .*243 moved, 0 skipped/)
   expect(node().orphans()).toEqual([])
   const owners = new Map(

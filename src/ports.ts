@@ -1,4 +1,5 @@
 import type { Bundle, NodeFacts, PodFacts, Rollout, SandboxEvents } from './core/evidence/bundle.js'
+import type { SchedulableChange, TestPodSpec } from './core/requests.js'
 import type { Runbook } from './core/runbook/schema.js'
 
 /** Nothing was done; tell the person why. */
@@ -35,18 +36,6 @@ export interface Clock {
   now(): number
 }
 
-/** The Pod that proves an ADD and a DEL. */
-export interface TestPodSpec {
-  namespace: string
-  name: string
-  image: string
-  node: string
-  /** 'pinned' tolerates the cordon and names its node; 'scheduler' needs the node to be schedulable. */
-  via: 'pinned' | 'scheduler'
-  labels: Record<string, string>
-  annotations: Record<string, string>
-}
-
 /** The cluster, as far as this program asks and changes it. Throws Refused, Unreachable or Failed only. */
 export interface Cluster {
   node(name: string): Promise<NodeFacts | undefined>
@@ -68,7 +57,7 @@ export interface Cluster {
    */
   setSchedulable(
     node: string,
-    change: { unschedulable: boolean; cordonedBy: string | undefined; expectUid: string },
+    change: SchedulableChange,
   ): Promise<{ wasUnschedulable: boolean; wasCordonedBy: string | undefined }>
   /** Creating a Pod that exists already is not an error: the existing one is returned. */
   createTestPod(spec: TestPodSpec): Promise<PodFacts>

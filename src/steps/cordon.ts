@@ -1,3 +1,4 @@
+import { type SchedulableChange, schedulablePatch, shownRequest } from '../core/requests.js'
 import { Refused } from '../ports.js'
 import type { Step, StepContext } from './step.js'
 
@@ -14,9 +15,15 @@ export const nodeNow = async (ctx: StepContext) => {
   return facts
 }
 
-/** The one command a person would type; the API call does the same and also records whose cordon it is. */
-const shownCall = (node: string, mark: string): string =>
-  `PATCH /api/v1/nodes/${node} {"metadata":{"annotations":{"cnibot.io/cordoned-by":${JSON.stringify(mark)}}},"spec":{"unschedulable":true}}`
+const change = (ctx: StepContext) => ({
+  unschedulable: true,
+  cordonedBy: cordonMark(ctx),
+  expectUid: ctx.run.nodeUid,
+})
+
+/** The request as it is sent; the adapter only adds the resourceVersion it has just read, as a guard. */
+export const shownPatch = (ctx: StepContext, patch: SchedulableChange): string =>
+  shownRequest('PATCH', `/api/v1/nodes/${ctx.run.node}`, schedulablePatch(patch))
 
 const others = (wasUnschedulable: boolean, wasCordonedBy: string | undefined, mark: string): string =>
   !wasUnschedulable
@@ -44,7 +51,7 @@ export const cordon: Step<'cordon'> = {
         'No new Pod will be scheduled there. Running Pods are not touched; DaemonSet Pods still land there.',
       ],
       lists: [],
-      commands: facts.unschedulable ? [] : [shownCall(ctx.run.node, mark)],
+      commands: facts.unschedulable ? [] : [shownPatch(ctx, change(ctx))],
       nothingToDo: facts.unschedulable,
       data: { wasUnschedulable: facts.unschedulable, wasCordonedBy: facts.cordonedBy },
       readAt: ctx.clock.now(),
@@ -66,11 +73,7 @@ export const cordon: Step<'cordon'> = {
         commands: [],
         data: { changed: facts.cordonedBy === mark, wasUnschedulable: plan.data.wasUnschedulable },
       }
-    await ctx.cluster.setSchedulable(ctx.run.node, {
-      unschedulable: true,
-      cordonedBy: mark,
-      expectUid: ctx.run.nodeUid,
-    })
+    await ctx.cluster.setSchedulable(ctx.run.node, change(ctx))
     return {
       kind: 'cordon',
       changed: true,

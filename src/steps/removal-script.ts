@@ -10,9 +10,13 @@ const target = async (ctx: StepContext) => {
   return { name: facts.name, address: facts.internalIp }
 }
 
-/** Exit codes below 64 and above 78 are not the script's own: it was cut off, and what it moved is not known. */
-const ownRefusal = ({ exitCode }: CommandResult): boolean =>
-  exitCode !== undefined && exitCode >= 64 && exitCode <= 78
+/**
+ * Exit codes from 64 to 78 are the script's own refusals, and a sudo that refuses never started it. Anything else was cut
+ * off, and what it moved is not known.
+ */
+const ownRefusal = ({ exitCode, stdout, stderr }: CommandResult): boolean =>
+  (exitCode !== undefined && exitCode >= 64 && exitCode <= 78) ||
+  (exitCode === 1 && stdout === '' && stderr.startsWith('sudo: '))
 
 /** Refused only where the node itself said that no file was touched; anything else may have moved some. */
 export const runScript = async (

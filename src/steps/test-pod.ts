@@ -3,9 +3,10 @@ import { isKnown } from '../core/evidence/bundle.js'
 import { testPodLabel } from '../core/incident/symptom.js'
 import { type Gap, measure } from '../core/ipam/gap.js'
 import { inRanges } from '../core/ipam/range-set.js'
-import type { PodFacts } from '../core/evidence/bundle.js'
+import type { NodeFacts, PodFacts } from '../core/evidence/bundle.js'
 import type { Plan } from '../core/runbook/plan.js'
-import { Failed, Refused, type TestPodSpec } from '../ports.js'
+import { shownRequest, testPodBody, type TestPodSpec } from '../core/requests.js'
+import { Failed, Refused } from '../ports.js'
 import { nodeNow } from './cordon.js'
 import { lookUntil, type Step, type StepContext } from './step.js'
 
@@ -15,12 +16,13 @@ const podName = (ctx: StepContext): string => {
   return `cnibot-test-${id.slice(0, 12)}`
 }
 
-const specOf = (plan: Plan<'test-pod'>, ctx: StepContext): TestPodSpec => ({
-  namespace: plan.data.namespace,
-  name: plan.data.name,
-  image: plan.data.image,
+const specOf = (via: 'pinned' | 'scheduler', taints: NodeFacts['taints'], ctx: StepContext): TestPodSpec => ({
+  namespace: ctx.settings.testPodNamespace,
+  name: podName(ctx),
+  image: ctx.settings.testPodImage,
   node: ctx.run.node,
-  via: plan.data.via,
+  via,
+  taints,
   labels: { [testPodLabel]: 'true' },
   annotations: { 'cnibot.io/run': ctx.run.run },
 })
@@ -116,10 +118,10 @@ const noneLeaving = async (plan: Plan<'test-pod'>, ctx: StepContext): Promise<vo
   if (!gone) throw new Failed(`an earlier test Pod ${plan.data.namespace}/${plan.data.name} does not go away`)
 }
 
-const facts = (via: 'pinned' | 'scheduler', name: string, ctx: StepContext): string[] => [
+const facts = ({ namespace, name, image, node, via }: TestPodSpec): string[] => [
   via === 'pinned'
-    ? `Creates Pod ${ctx.settings.testPodNamespace}/${name} (${ctx.settings.testPodImage}) on ${ctx.run.node}; it tolerates the cordon, so nothing else lands there.`
-    : `Creates Pod ${ctx.settings.testPodNamespace}/${name} (${ctx.settings.testPodImage}) that only the scheduler may place, on ${ctx.run.node}.`,
+    ? `Creates Pod ${namespace}/${name} (${image}) on ${node}; it tolerates the cordon, so nothing else lands there.`
+    : `Creates Pod ${namespace}/${name} (${image}) that only the scheduler may place, on ${node}.`,
   'It must run with an address inside the range; then it is deleted, and exactly that address must come back.',
 ]
 
@@ -130,33 +132,30 @@ export const testPod: Step<'test-pod'> = {
       throw new Refused(
         `${ctx.run.node} is cordoned by ${node.cordonedBy ?? 'somebody else'}: the scheduler cannot place a Pod there until that is lifted`,
       )
-    const name = podName(ctx)
+    const pod = specOf(spec.via, node.taints, ctx)
+    const path = `/api/v1/namespaces/${pod.namespace}/pods`
     return {
       kind: 'test-pod',
       title:
         spec.via === 'pinned'
           ? `Test Pod on ${ctx.run.node}`
           : `Test Pod on ${ctx.run.node} through the scheduler`,
-      facts: facts(spec.via, name, ctx),
+      facts: facts(pod),
       lists: [],
       commands: [
-        `POST /api/v1/namespaces/${ctx.settings.testPodNamespace}/pods ${name}`,
-        `DELETE /api/v1/namespaces/${ctx.settings.testPodNamespace}/pods/${name}`,
+        shownRequest('POST', path, testPodBody(pod)),
+        // Guarded by the uid that the server gives it.
+        shownRequest('DELETE', `${path}/${pod.name}`),
       ],
       nothingToDo: false,
-      data: {
-        namespace: ctx.settings.testPodNamespace,
-        name,
-        image: ctx.settings.testPodImage,
-        via: spec.via,
-      },
+      data: pod,
       readAt: ctx.clock.now(),
     }
   },
   act: async (plan, ctx) => {
     const started = ctx.clock.now()
     await noneLeaving(plan, ctx)
-    const made = await ctx.cluster.createTestPod(specOf(plan, ctx))
+    const made = await ctx.cluster.createTestPod(plan.data)
     try {
       const pod = await running(plan, made.uid, ctx)
       const runningAfterMs = ctx.clock.now() - started

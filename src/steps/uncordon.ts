@@ -1,6 +1,12 @@
 import { Refused } from '../ports.js'
-import { cordonMark, nodeNow } from './cordon.js'
-import type { Step } from './step.js'
+import { cordonMark, nodeNow, shownPatch } from './cordon.js'
+import type { Step, StepContext } from './step.js'
+
+const lifted = (ctx: StepContext) => ({
+  unschedulable: false,
+  cordonedBy: undefined,
+  expectUid: ctx.run.nodeUid,
+})
 
 export const uncordon: Step<'uncordon'> = {
   plan: async (_spec, ctx) => {
@@ -18,12 +24,7 @@ export const uncordon: Step<'uncordon'> = {
             : `The cordon is ${facts.cordonedBy ?? "somebody else's"}, not this incident's: it stays, and they must lift it.`,
       ],
       lists: [],
-      commands:
-        facts.unschedulable && ours
-          ? [
-              `PATCH /api/v1/nodes/${ctx.run.node} {"metadata":{"annotations":{"cnibot.io/cordoned-by":null}},"spec":{"unschedulable":null}}`,
-            ]
-          : [],
+      commands: facts.unschedulable && ours ? [shownPatch(ctx, lifted(ctx))] : [],
       nothingToDo: !facts.unschedulable || left,
       data: { cordonedBy: facts.cordonedBy },
       readAt: ctx.clock.now(),
@@ -51,11 +52,7 @@ export const uncordon: Step<'uncordon'> = {
       throw new Refused(
         `the cordon of ${ctx.run.node} has changed hands since this was planned; nothing was done, plan it again`,
       )
-    await ctx.cluster.setSchedulable(ctx.run.node, {
-      unschedulable: false,
-      cordonedBy: undefined,
-      expectUid: ctx.run.nodeUid,
-    })
+    await ctx.cluster.setSchedulable(ctx.run.node, lifted(ctx))
     return {
       kind: 'uncordon',
       changed: true,

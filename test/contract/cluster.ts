@@ -1,5 +1,6 @@
 import { testPodLabel } from '../../src/core/incident/symptom.js'
-import { type Cluster, Refused, type TestPodSpec } from '../../src/ports.js'
+import { type Cluster, Refused } from '../../src/ports.js'
+import type { TestPodSpec } from '../../src/core/requests.js'
 
 /** Puts things into the cluster behind the port. Answers uids. */
 export interface ClusterWorld {
@@ -32,6 +33,7 @@ export const clusterContract = (start: () => Promise<ClusterWorld>): void => {
     image: 'registry.k8s.io/pause:3.10',
     node: 'node-07',
     via: 'pinned',
+    taints: [],
     labels: { 'cnibot.io/run': 'r1' },
     annotations: { 'cnibot.io/incident': 'node-07.1' },
     ...over,

@@ -1,6 +1,7 @@
 import type { NodeFacts, PodFacts, Rollout, SandboxEvents } from '../../src/core/evidence/bundle.js'
 import { testPodLabel } from '../../src/core/incident/symptom.js'
-import { type Cluster, Refused, type TestPodSpec } from '../../src/ports.js'
+import { type Cluster, Refused } from '../../src/ports.js'
+import type { TestPodSpec } from '../../src/core/requests.js'
 
 /** A cluster of plain arrays: a test puts in what it needs and looks at what was changed. */
 export interface FakeCluster extends Cluster {

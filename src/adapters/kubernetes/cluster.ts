@@ -1,7 +1,8 @@
 import type { CoreV1Event } from '@kubernetes/client-node'
 import type { PodFacts } from '../../core/evidence/bundle.js'
 import { testPodLabel } from '../../core/incident/symptom.js'
-import { type Clock, type Cluster, Refused, type TestPodSpec } from '../../ports.js'
+import { testPodBody, type TestPodSpec } from '../../core/requests.js'
+import { type Clock, type Cluster, Refused } from '../../ports.js'
 import { call, callUnless, pages } from './call.js'
 import type { Kube } from './connect.js'
 import { oneLine } from './errors.js'
@@ -9,7 +10,6 @@ import { eventTime } from './event-time.js'
 import { readRollouts } from './rollouts.js'
 import { mergeSandboxEvents, sandboxEvent, sandboxFailureSelector } from './sandbox-events.js'
 import { deletePod, setSchedulable } from './schedulable.js'
-import { testPodBody } from './test-pod.js'
 import { controllerOf, nodeFacts, podFacts } from './translate.js'
 import { workloadResolver } from './workloads.js'
 
@@ -90,7 +90,7 @@ const createTestPod = async (kube: Kube, spec: TestPodSpec): Promise<PodFacts> =
   )
   if (!node)
     throw new Refused(`could not create test Pod ${namespace}/${name}: there is no node ${spec.node}`)
-  const body = testPodBody(spec, nodeFacts(node).taints)
+  const body = testPodBody(spec)
   const made = await callUnless(kube, [409], `create test Pod ${namespace}/${name}`, () =>
     kube.core.createNamespacedPod({ namespace, body }),
   )

@@ -1,10 +1,10 @@
 import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node'
+import { type SchedulableChange, schedulablePatch } from '../../core/requests.js'
 import { type Cluster, Refused, Unreachable } from '../../ports.js'
 import { call, callUnless } from './call.js'
 import type { Kube } from './connect.js'
-import { cordonAnnotation, nodeFacts } from './translate.js'
+import { nodeFacts } from './translate.js'
 
-type Change = Parameters<Cluster['setSchedulable']>[1]
 type Found = Awaited<ReturnType<Cluster['setSchedulable']>>
 
 /** A node's status is written every few seconds, so a lost race is common and harmless. */
@@ -14,7 +14,7 @@ const attempts = 5
  * Reads the node, then patches exactly that version of it. A cordon that somebody else has set stays theirs: nothing
  * is written, and the answer says whose it was.
  */
-export const setSchedulable = async (kube: Kube, name: string, change: Change): Promise<Found> => {
+export const setSchedulable = async (kube: Kube, name: string, change: SchedulableChange): Promise<Found> => {
   const verb = change.unschedulable ? 'cordon' : 'uncordon'
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     const node = await callUnless(kube, [404], `read node ${name}`, () => kube.core.readNode({ name }))
@@ -30,7 +30,7 @@ export const setSchedulable = async (kube: Kube, name: string, change: Change): 
     if (theirs || already) return state
     const patched = await callUnless(kube, [409], `${verb} ${name}`, () =>
       kube.core.patchNode(
-        { name, body: patchOf(change, node.metadata?.resourceVersion) },
+        { name, body: guarded(change, node.metadata?.resourceVersion) },
         setHeaderOptions('Content-Type', PatchStrategy.StrategicMergePatch),
       ),
     )
@@ -41,15 +41,11 @@ export const setSchedulable = async (kube: Kube, name: string, change: Change): 
   )
 }
 
-/** null takes a field away; the resourceVersion makes the server refuse (409) when the node has changed since. */
-const patchOf = (change: Change, resourceVersion: string | undefined): object => ({
-  metadata: {
-    uid: change.expectUid,
-    resourceVersion,
-    annotations: { [cordonAnnotation]: change.cordonedBy ?? null },
-  },
-  spec: { unschedulable: change.unschedulable || null },
-})
+/** The resourceVersion makes the server refuse (409) when the node has changed since. */
+const guarded = (change: SchedulableChange, resourceVersion: string | undefined): object => {
+  const { metadata, spec } = schedulablePatch(change)
+  return { metadata: { ...metadata, resourceVersion }, spec }
+}
 
 export const deletePod = async (kube: Kube, namespace: string, name: string, uid: string): Promise<void> => {
   const asked = `delete Pod ${namespace}/${name}`

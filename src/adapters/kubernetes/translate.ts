@@ -1,10 +1,8 @@
 import type { V1Node, V1ObjectMeta, V1Pod, V1PodCondition } from '@kubernetes/client-node'
 import type { Controller, NodeFacts, PodFacts } from '../../core/evidence/bundle.js'
 import { testPodLabel, type WatchedPod } from '../../core/incident/symptom.js'
+import { cordonAnnotation } from '../../core/requests.js'
 import { millis, type Wire } from './wire.js'
-
-/** Says whose cordon it is; set and removed in one patch with `spec.unschedulable`. */
-export const cordonAnnotation = 'cnibot.io/cordoned-by'
 
 export const nodeFacts = (node: Wire<V1Node>): NodeFacts => {
   const { metadata, spec, status } = node

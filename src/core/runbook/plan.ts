@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { CheckName } from '../check-names.js'
 import type { RemovalEntry } from '../ipam/removal.js'
+import type { TestPodSpec } from '../requests.js'
 import type { StepKind } from './schema.js'
 
 /** What each kind needs to act, frozen at planning time; all of it is covered by the digest. */
@@ -21,7 +22,7 @@ export interface PlanData {
     actFrom: number | undefined
     command: { script: 'remove-orphans'; args: string[] }
   }
-  'test-pod': { namespace: string; name: string; image: string; via: 'pinned' | 'scheduler' }
+  'test-pod': TestPodSpec
 }
 
 /** What one step would do now. Shown to the approver in full; acting may do less, never more. */

@@ -1,5 +1,6 @@
 import { createCluster } from '../../../src/adapters/kubernetes/cluster.js'
-import type { Cluster, TestPodSpec } from '../../../src/ports.js'
+import type { TestPodSpec } from '../../../src/core/requests.js'
+import type { Cluster } from '../../../src/ports.js'
 import { type Controllers, startControllers } from '../../lab/api/controllers.js'
 import type { ApiRequest } from '../../lab/api/request.js'
 import { podObject, startTestApi, type TestApi, until } from './api.js'
@@ -38,6 +39,7 @@ describe('changing the cluster', () => {
     image: 'registry.k8s.io/pause:3.10',
     node: 'node-07',
     via,
+    taints: [],
     labels: {},
     annotations: {},
   })

@@ -1,10 +1,38 @@
-import type { V1Pod } from '@kubernetes/client-node'
-import { testPodLabel } from '../../core/incident/symptom.js'
-import type { TestPodSpec } from '../../ports.js'
+import { testPodLabel } from './incident/symptom.js'
 
-interface Taint {
-  key: string
-  effect: string
+/** Whose cordon it is; written and lifted in the same patch as the cordon itself. */
+export const cordonAnnotation = 'cnibot.io/cordoned-by'
+
+export interface SchedulableChange {
+  unschedulable: boolean
+  /** undefined takes our mark away. */
+  cordonedBy: string | undefined
+  /** The node must still be this machine, else nothing is written. */
+  expectUid: string
+}
+
+/** The one patch that is shown to the approver and sent; sending adds the resourceVersion that was read, as a guard. */
+export const schedulablePatch = ({ unschedulable, cordonedBy, expectUid }: SchedulableChange) => ({
+  metadata: { uid: expectUid, annotations: { [cordonAnnotation]: cordonedBy ?? null } },
+  spec: { unschedulable: unschedulable || null },
+})
+
+/** A request to the API server, as it is shown: what would be typed behind `kubectl --raw`. */
+export const shownRequest = (method: string, path: string, body?: object): string =>
+  body === undefined ? `${method} ${path}` : `${method} ${path} ${JSON.stringify(body)}`
+
+/** The Pod that proves an ADD and a DEL. */
+export interface TestPodSpec {
+  namespace: string
+  name: string
+  image: string
+  node: string
+  /** 'pinned' tolerates the cordon and names its node; 'scheduler' needs the node to be schedulable. */
+  via: 'pinned' | 'scheduler'
+  /** The node's own, as they were when the Pod was planned. */
+  taints: { key: string; effect: string }[]
+  labels: Record<string, string>
+  annotations: Record<string, string>
 }
 
 /**
@@ -13,7 +41,7 @@ interface Taint {
  * tolerated (it is there to test this very node); those of the node's health are not, and the cordon only when pinned.
  * Source: pod-security-admission/policy, kubernetes `node_unschedulable.go`.
  */
-export const testPodBody = (spec: TestPodSpec, taints: Taint[]): V1Pod => ({
+export const testPodBody = (spec: TestPodSpec) => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: {
@@ -31,7 +59,7 @@ export const testPodBody = (spec: TestPodSpec, taints: Taint[]): V1Pod => ({
     terminationGracePeriodSeconds: 1,
     securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
     tolerations: [
-      ...taints
+      ...spec.taints
         .filter(taint => !taint.key.startsWith('node.kubernetes.io/'))
         .map(({ key, effect }) => ({ key, effect, operator: 'Exists' })),
       ...(spec.via === 'pinned'

@@ -39,7 +39,8 @@ describe('changing the cluster', () => {
     image: 'registry.k8s.io/pause:3.10',
     node: 'node-07',
     via,
-    taints: [],
+    // The node's own, as a plan has read them.
+    taints: [{ key: 'pool', effect: 'NoSchedule' }],
     labels: {},
     annotations: {},
   })

@@ -83,7 +83,8 @@ class SshNodeShell implements NodeShell {
   ): Promise<CommandResult> {
     const destination = this.destination(node)
     const identity = this.identity(command)
-    const key = `${identity.user} ${destination.address} ${destination.port}`
+    if (options.signal?.aborted) throw new Unreachable(`${node.name} was not asked: this process is stopping`)
+    const key = `${identity.user} ${node.name} ${destination.address} ${destination.port}`
     const execution = {
       ...options,
       shown: this.shown(command),

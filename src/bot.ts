@@ -13,10 +13,12 @@ import { foldIncident, type IncidentEvent, incidentStream, threadStream } from '
 import { type Ticket, ticketId } from './core/incident/ticket.js'
 import { answerCommand } from './flows/answer-command.js'
 import { publishAnswer } from './flows/answer-request.js'
+import { closedChannels } from './flows/closed-channels.js'
 import { decide } from './flows/decide.js'
-import { foldThread, publishThread, type ThreadEvent } from './flows/publish-thread.js'
+import { publishThread } from './flows/publish-thread.js'
 import { reportGone, reportSymptom } from './flows/report-symptom.js'
 import { resume } from './flows/resume.js'
+import { foldThread, type ThreadEvent } from './flows/thread-events.js'
 import type { Runbooks } from './ports.js'
 import { closeWorker, every, measureAgainAfterMs, serve, startUp } from './start-up.js'
 import { decodeButton } from './view/button.js'
@@ -53,6 +55,7 @@ const depsOf = (started: Started, kube: Kube, runbooks: Runbooks, access: SlackA
     thread,
     clock,
     log,
+    closedChannels: closedChannels(clock, log),
     approversNamed: approvers.named,
     approvers: async () => ({
       people: await approvers.people('onClick'),
@@ -116,8 +119,9 @@ const watchSymptoms = async (started: Started, deps: Deps, kube: Kube): Promise<
   })
 }
 
-const missing = (slack: RunningSlack, watch: SymptomWatch): string[] => [
+const missing = (slack: RunningSlack, watch: SymptomWatch, deps: Deps): string[] => [
   ...(slack.connected() > 0 ? [] : ['Slack is not connected']),
+  ...deps.closedChannels.list(),
   ...watch
     .health()
     .filter(({ lastProofOfLife }) => Date.now() - lastProofOfLife > watchSilentMs)
@@ -144,7 +148,7 @@ export const runBot = async (): Promise<void> => {
   await serve({
     log,
     http: { host: settings.httpHost, port: settings.httpPort },
-    notReady: () => missing(slack, watch),
+    notReady: () => missing(slack, watch, deps),
     metrics,
     stops: [
       () => slack.stop(),

@@ -8,39 +8,11 @@ import {
   threadStream,
 } from '../core/incident/incident.js'
 import { foldRun, type RunEvent, type RunState } from '../core/runbook/run.js'
-import { type Clock, type History, type Log, type Thread, Unreachable } from '../ports.js'
+import { type Clock, Failed, type History, type Log, Lost, type Thread, Unreachable } from '../ports.js'
 import { digestOf } from '../view/blocks.js'
-import { type DesiredMessage, renderThread } from '../view/thread.js'
-import { record } from './record.js'
-
-/** Which message of the thread stands where. Written only here, after Slack took it. */
-export type ThreadEvent = { at: number; key: string } & (
-  | { type: 'Posted'; channel: string; ts: string; digest: string }
-  | { type: 'Updated'; digest: string }
-  | { type: 'Attached'; name: string }
-)
-
-interface Posted {
-  channel: string
-  ts: string
-  digest: string
-  attached: boolean
-}
-
-export const foldThread = (events: ThreadEvent[]): Map<string, Posted> => {
-  const posted = new Map<string, Posted>()
-  for (const event of events) {
-    const known = posted.get(event.key)
-    if (event.type === 'Posted')
-      posted.set(event.key, { channel: event.channel, ts: event.ts, digest: event.digest, attached: false })
-    else if (known)
-      posted.set(
-        event.key,
-        event.type === 'Updated' ? { ...known, digest: event.digest } : { ...known, attached: true },
-      )
-  }
-  return posted
-}
+import { bundlesShown, type DesiredMessage, renderThread } from '../view/thread.js'
+import type { ClosedChannels } from './closed-channels.js'
+import { foldThread, lossesOf, type Posted, recordThread, type ThreadEvent } from './thread-events.js'
 
 export interface PublishDeps {
   clusterName: string
@@ -48,6 +20,7 @@ export interface PublishDeps {
   thread: Thread
   clock: Clock
   log: Log
+  closedChannels: ClosedChannels
   approversNamed: string
   settings: { channel: string; incidentWindowMs: number; timeZone: string }
 }
@@ -59,53 +32,133 @@ const runsOf = async (deps: PublishDeps, incident: IncidentState): Promise<RunSt
   return runs.filter(r => r !== undefined)
 }
 
+/** An incident may have hundreds of readings; only those that its messages show are unpacked. */
 const bundlesOf = async (deps: PublishDeps, incident: IncidentState): Promise<Map<string, Bundle>> => {
-  const ids = [...new Set([...incident.evidence.map(e => e.bundle), ...incident.recounts.map(r => r.bundle)])]
+  const ids = bundlesShown(incident)
   const found = await Promise.all(ids.map(async id => [id, await deps.history.bundle(id)] as const))
   return new Map(found.flatMap(([id, bundle]) => (bundle ? [[id, bundle] as const] : [])))
 }
 
-const say = async (deps: PublishDeps, stream: string, event: ThreadEvent): Promise<void> => {
-  await record<ThreadEvent>(deps.history, stream, events => {
-    const known = foldThread(events).get(event.key)
-    if (event.type === 'Posted' && known) return []
-    if (event.type === 'Attached' && known?.attached) return []
-    return [event]
-  })
+/** One thread while it is drawn. */
+interface Drawing {
+  deps: PublishDeps
+  incident: IncidentState
+  stream: string
+  events: ThreadEvent[]
+  posted: Map<string, Posted>
 }
 
+const say = async (drawing: Drawing, event: ThreadEvent): Promise<void> => {
+  drawing.events = await recordThread(drawing.deps.history, drawing.stream, event)
+}
+
+/** A message that was lost and is posted anew is another operation, else the search for the first one might find it. */
+const opOf = ({ deps, incident, events }: Drawing, key: string): string => {
+  const losses = lossesOf(events, key)
+  return `${deps.clusterName}/${incident.id}/${key}${losses > 0 ? `#${losses}` : ''}`
+}
+
+const channelOf = ({ deps, posted }: Drawing): string => posted.get('head')?.channel ?? deps.settings.channel
+
 /** Posts, updates or leaves one message; the operation id lets a repeat find what a crash left unrecorded. */
-const put = async (
-  deps: PublishDeps,
-  incident: IncidentState,
-  want: DesiredMessage,
-  posted: Map<string, Posted>,
-): Promise<void> => {
-  const stream = threadStream(incident.id)
+const put = async (drawing: Drawing, want: DesiredMessage): Promise<void> => {
+  const { deps, posted } = drawing
   const digest = digestOf(want.message)
-  const op = `${deps.clusterName}/${incident.id}/${want.key}`
+  const op = opOf(drawing, want.key)
   const head = posted.get('head')
   let there = posted.get(want.key)
   if (!there) {
     const inThread = want.place === 'thread' && head ? { threadTs: head.ts } : {}
-    const { channel, ts } = await deps.thread.post(head?.channel ?? deps.settings.channel, want.message, {
-      ...inThread,
-      op,
-    })
+    const { channel, ts } = await deps.thread.post(channelOf(drawing), want.message, { ...inThread, op })
     there = { channel, ts, digest, attached: false }
-    await say(deps, stream, { at: deps.clock.now(), key: want.key, type: 'Posted', channel, ts, digest })
+    await say(drawing, { at: deps.clock.now(), key: want.key, type: 'Posted', channel, ts, digest })
   } else if (there.digest !== digest) {
     await deps.thread.update(there.channel, there.ts, want.message)
-    await say(deps, stream, { at: deps.clock.now(), key: want.key, type: 'Updated', digest })
-  }
+    await say(drawing, { at: deps.clock.now(), key: want.key, type: 'Updated', digest })
+  } else if (!want.file || there.attached) return
   posted.set(want.key, { ...there, digest })
   if (want.file && !there.attached) {
-    await deps.thread.attach(there.channel, posted.get('head')?.ts ?? there.ts, {
-      ...want.file,
-      op: `${op}/file`,
-    })
-    await say(deps, stream, { at: deps.clock.now(), key: want.key, type: 'Attached', name: want.file.name })
+    const threadTs = posted.get('head')?.ts ?? there.ts
+    await deps.thread.attach(there.channel, threadTs, { ...want.file, op: `${op}/file` })
+    await say(drawing, { at: deps.clock.now(), key: want.key, type: 'Attached', name: want.file.name })
   }
+  deps.closedChannels.clear(there.channel)
+}
+
+/** Which message is meant by a lost one: the one that was to be edited, else the first one of the thread. */
+const lostKey = ({ posted }: Drawing, want: DesiredMessage): string => {
+  const there = posted.get(want.key)
+  return there && there.digest !== digestOf(want.message) ? want.key : 'head'
+}
+
+/** Records that a message is gone. @throws `error` when it was not known to stand there. */
+const lose = async (drawing: Drawing, key: string, error: Lost): Promise<void> => {
+  const { deps, incident, posted } = drawing
+  const there = posted.get(key)
+  if (!there) throw error
+  await say(drawing, { at: deps.clock.now(), key, type: 'Lost', ts: there.ts, why: error.message })
+  posted.delete(key)
+  deps.log.warn({ incident: incident.id, key }, `a message is posted anew: ${error.message}`)
+}
+
+/**
+ * One message as it should stand; 'anew' when the whole thread has to be drawn again under a new head, 'closed' when
+ * its channel takes nothing.
+ */
+const place = async (drawing: Drawing, want: DesiredMessage): Promise<'stands' | 'anew' | 'closed'> => {
+  const { deps, posted } = drawing
+  try {
+    await put(drawing, want)
+    return 'stands'
+  } catch (error) {
+    if (!(error instanceof Lost)) throw error
+    const key = error.what === 'message' ? lostKey(drawing, want) : 'head'
+    if (error.what === 'channel' && (!posted.has('head') || channelOf(drawing) === deps.settings.channel)) {
+      deps.closedChannels.note(channelOf(drawing), error.message)
+      return 'closed'
+    }
+    await lose(drawing, key, error)
+    if (key === 'head') return 'anew'
+    await put(drawing, want)
+    return 'stands'
+  }
+}
+
+/** One pass over the thread; false when its head was lost on the way. */
+const draw = async (deps: PublishDeps, incident: IncidentState): Promise<boolean> => {
+  const stream = threadStream(incident.id)
+  const [runs, bundles, thread] = await Promise.all([
+    runsOf(deps, incident),
+    bundlesOf(deps, incident),
+    deps.history.read<ThreadEvent>(stream),
+  ])
+  const posted = foldThread(thread.events)
+  const drawing: Drawing = { deps, incident, stream, events: thread.events, posted }
+  const wanted = renderThread({
+    cluster: deps.clusterName,
+    incident,
+    runs,
+    bundles,
+    approversNamed: deps.approversNamed,
+    now: deps.clock.now(),
+    timeZone: deps.settings.timeZone,
+    posted: posted.keys(),
+  })
+  for (const want of wanted) {
+    try {
+      const placed = await place(drawing, want)
+      if (placed !== 'stands') return placed === 'closed'
+    } catch (error) {
+      // The head carries the thread: without it nothing else can be placed, and what cannot be reached is tried again whole.
+      if (error instanceof Unreachable || want.key === 'head') throw error
+      const why = error instanceof Error ? error.message : String(error)
+      deps.log.error(
+        { incident: incident.id, node: incident.node },
+        `a message could not be shown: ${want.key}: ${why}`,
+      )
+    }
+  }
+  return true
 }
 
 /** Draws the thread from the histories, level-triggered: what stands there already as it should is left alone. */
@@ -115,36 +168,7 @@ export const publishThread =
     const { events } = await deps.history.read<IncidentEvent>(incidentStream(job.node))
     const incident = foldIncident(job.node, events, deps.settings.incidentWindowMs)
     if (!incident?.opened) return
-    const [runs, bundles, thread] = await Promise.all([
-      runsOf(deps, incident),
-      bundlesOf(deps, incident),
-      deps.history.read<ThreadEvent>(threadStream(incident.id)),
-    ])
-    const posted = foldThread(thread.events)
-    const wanted = renderThread({
-      cluster: deps.clusterName,
-      incident,
-      runs,
-      bundles,
-      approversNamed: deps.approversNamed,
-      now: deps.clock.now(),
-      timeZone: deps.settings.timeZone,
-      posted: posted.keys(),
-    })
-    const failures: string[] = []
-    for (const want of wanted) {
-      try {
-        await put(deps, incident, want, posted)
-      } catch (error) {
-        // The head carries the thread: without it nothing else can be placed, and what cannot be reached is tried again whole.
-        if (error instanceof Unreachable || want.key === 'head') throw error
-        failures.push(`${want.key}: ${error instanceof Error ? error.message : String(error)}`)
-      }
-    }
-    for (const failure of failures)
-      deps.log.error({ incident: incident.id, node: job.node }, `a message could not be shown: ${failure}`)
+    // The second time under a new head; a head that is lost again at once is left to the job's next attempt.
+    if ((await draw(deps, incident)) || (await draw(deps, incident))) return
+    throw new Failed(`the first message of ${incident.id} was lost twice`)
   }
-
-/** Whether the thread stands behind its histories: what `resume` asks. */
-export const threadIsBehind = (incident: IncidentState, events: ThreadEvent[]): boolean =>
-  incident.opened !== undefined && !foldThread(events).has('head')

@@ -97,6 +97,12 @@ const openIncident = (
   ]
 }
 
+/** Beside an answer that could not be given where it was asked for. */
+export const renderMoved = (node: string, askedBy: string): Message => {
+  const text = t`${person(askedBy)} asked for ${strong(node)} in a channel where this app may not post, so the answer stands here. Invite the app there to have the next one there.`
+  return message(text, [section([text])])
+}
+
 export interface StatusInput {
   cluster: string
   incidents: readonly IncidentState[]

@@ -52,7 +52,10 @@ const sameAnswer = (a: Evidence, b: Evidence): boolean =>
  * Readings that say the same stand in one message: it keeps its place, is named for the first of them and shows the
  * newest that is still kept, with its events and ages.
  */
-const told = (input: ThreadInput): { first: Evidence; newest: Evidence }[] => {
+const told = (input: {
+  incident: IncidentState
+  bundles: Pick<ThreadInput['bundles'], 'has'>
+}): { first: Evidence; newest: Evidence }[] => {
   const groups: { first: Evidence; newest: Evidence }[] = []
   for (const each of input.incident.evidence) {
     const last = groups.at(-1)
@@ -60,6 +63,12 @@ const told = (input: ThreadInput): { first: Evidence; newest: Evidence }[] => {
     else if (input.bundles.has(each.bundle)) last.newest = each
   }
   return groups
+}
+
+/** Ids of the bundles that the thread is drawn from, as long as they are kept; no other has to be read. */
+export const bundlesShown = (incident: IncidentState): string[] => {
+  const groups = told({ incident, bundles: { has: () => true } })
+  return [...new Set(groups.flatMap(({ first, newest }) => [first.bundle, newest.bundle]))]
 }
 
 const evidenceMessages = (

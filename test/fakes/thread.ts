@@ -41,7 +41,9 @@ export class FakeThread implements Thread {
     { threadTs, op }: { threadTs?: string; op: string },
   ): Promise<{ channel: string; ts: string }> {
     this.mayFail(channel)
-    const there = this.posts.find(post => post.channel === channel && post.op === op)
+    const there = this.posts.find(
+      post => post.channel === channel && post.threadTs === threadTs && post.op === op,
+    )
     if (there) return { channel, ts: there.ts }
     this.mustExist(channel, threadTs)
     this.last += 1
@@ -68,7 +70,7 @@ export class FakeThread implements Thread {
     file: { name: string; text: string; title: string; op: string },
   ): Promise<void> {
     this.mayFail(channel)
-    if (this.files.some(each => each.channel === channel && each.op === file.op)) return
+    if (this.files.some(each => each.threadTs === threadTs && each.op === file.op)) return
     this.mustExist(channel, threadTs)
     this.files.push({ channel, threadTs, ...file })
   }

@@ -6,11 +6,12 @@ import type { IncidentState } from '../core/incident/incident.js'
 import { type Gap, measure } from '../core/ipam/gap.js'
 import type { RunState } from '../core/runbook/run.js'
 import { context, type Message, message, section } from './blocks.js'
+import { recordedCordon } from './cordon.js'
 import { evidenceMessage } from './evidence.js'
 import { evidenceFile, type File } from './evidence/file.js'
 import { countsText } from './incident.js'
 import { nearest } from './nearest.js'
-import { cordonOf, lineWords } from './progress.js'
+import { lineWords } from './progress.js'
 import { code, many, named, oneLine, person, strong, type Text, t, indent } from './text.js'
 import { near } from './time.js'
 import { verdictMessage } from './verdict.js'
@@ -74,6 +75,11 @@ const openIncident = (
   const since = near(opened?.at ?? incident.startedAt, now, timeZone)
   const counts = evidence.at(-1)?.counts
   const mine = runs.filter(run => run.incident === incident.id)
+  const cordon = recordedCordon(mine)
+  const cordoned =
+    cordon?.whose === 'ours' && cordon.since !== undefined
+      ? ` · cordoned by its run ${near(cordon.since, now, timeZone)}`
+      : ''
   const waiting = mine.flatMap(run =>
     run.status === 'awaiting'
       ? run.lines.filter(line => line.status === 'awaiting').map(line => ({ run, line }))
@@ -88,7 +94,7 @@ const openIncident = (
           ? t`, counted again ${near(recountAt, now, timeZone)}`
           : t``
   return [
-    t`${strong(node)} ${status}${who} · since ${since}${cordonOf(mine) ? ' · cordoned' : ''}`,
+    t`${strong(node)} ${status}${who} · since ${since}${cordoned}`,
     ...(counts ? [t`${indent}${countsText(counts)}`] : []),
     ...waiting.map(
       ({ run, line }) =>

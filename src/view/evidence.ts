@@ -23,8 +23,16 @@ const headline = (bundle: Bundle, gap: Answer<Gap>): Text =>
     ? t`Evidence of ${bundle.node}: ${many(gap.value.taken, 'address', 'addresses')} taken, ${gap.value.orphaned} without a sandbox`
     : t`Evidence of ${bundle.node}: how many addresses leaked is not known: ${oneLine(reasonOf(gap) ?? '')}`
 
-/** One reading at a glance: the gap first, then peers, the error, the ages beside restarts and DEL failures. */
-export const evidenceMessage = (bundle: Bundle, gap: Answer<Gap>, timeZone: string): Message => {
+/**
+ * One reading at a glance: the gap first, then peers, the error, the ages beside restarts and DEL failures. `attachedAt`
+ * is when the attached file was read, where a later reading took its place in the message.
+ */
+export const evidenceMessage = (
+  bundle: Bundle,
+  gap: Answer<Gap>,
+  timeZone: string,
+  attachedAt?: number,
+): Message => {
   const groups = withReasons(evidenceRows(bundle, gap, timeZone))
   const blocks = groups.flatMap((group, i): Block[] => {
     const lines = group.flatMap(({ label, lines: texts }) =>
@@ -33,11 +41,12 @@ export const evidenceMessage = (bundle: Bundle, gap: Answer<Gap>, timeZone: stri
     const block = lines.length > 0 ? [section(lines, 'attached', 2_400)] : []
     return i === 0 ? [...block, ...peerBlocks(bundle, gap)] : block
   })
+  const of = attachedAt === undefined ? '' : `, as first read ${weekday(attachedAt, timeZone)}`
   return message(headline(bundle, gap), [
     section([titleOf(bundle, timeZone)]),
     ...blocks,
     context([
-      t`Attached: every address with its verdict, the command as it ran, and the answers. Next: the verdict, below.`,
+      t`Attached${of}: every address with its verdict, the command as it ran, and the answers. Next: the verdict, below.`,
     ]),
   ])
 }

@@ -1,28 +1,13 @@
 import { shownDuration } from '../core/duration.js'
-import type { Bundle } from '../core/evidence/bundle.js'
 import { valueIn } from '../core/evidence/bundle.js'
-import type { Counts, Evidence, IncidentState, RunSummary } from '../core/incident/incident.js'
+import type { Counts, IncidentState } from '../core/incident/incident.js'
 import type { Ticket } from '../core/incident/ticket.js'
-import type { RunState } from '../core/runbook/run.js'
 import { type Block, type Button, buttons, context, type Message, message, section } from './blocks.js'
 import type { Action } from './button.js'
-import { cordonOf, progressText } from './progress.js'
-import { many, named, oneLine, person, strong, type Text, t } from './text.js'
+import { type HeadInput, latest } from './head-input.js'
+import { nextText } from './next.js'
+import { many, oneLine, person, strong, type Text, t } from './text.js'
 import { near } from './time.js'
-
-/** Everything the head message is drawn from; all of it comes out of histories. */
-export interface HeadInput {
-  cluster: string
-  incident: IncidentState
-  /** Oldest first. */
-  runs: RunState[]
-  bundle: Bundle | undefined
-  /** `@sre-oncall` */
-  approversNamed: string
-  timeZone: string
-}
-
-const latest = (incident: IncidentState): Evidence | undefined => incident.evidence.at(-1)
 
 const trouble = (incident: IncidentState): string => {
   const findings = latest(incident)?.verdict.findings.map(finding => finding.name) ?? []
@@ -37,12 +22,14 @@ const trouble = (incident: IncidentState): string => {
   return 'has Pods that do not start'
 }
 
-const titleOf = ({ incident, cluster }: HeadInput): Text => {
+const titleOf = ({ incident, cluster, cordon }: HeadInput): Text => {
   const { node, status, closed } = incident
   const where = t` · ${cluster}`
-  if (status === 'resolved' && closed) return t`🟢 ${strong(`${node} closed by hand`)}${where}`
-  if (status === 'resolved') return t`🟢 ${strong(`${node} resolved`)}${where}`
-  if (status === 'watching') return t`🟡 ${strong(`${node} repaired, being watched`)}${where}`
+  // The first line alone must be enough: a node that takes no Pods is no closed matter.
+  const still = cordon.whose === 'ours' ? ', still cordoned' : ''
+  if (status === 'resolved')
+    return t`${still ? '🟠' : '🟢'} ${strong(`${node} ${closed ? 'closed by hand' : 'resolved'}${still}`)}${where}`
+  if (status === 'watching') return t`🟡 ${strong(`${node} repaired, being watched${still}`)}${where}`
   if (status === 'holding') return t`🟠 ${strong(`${node} ${trouble(incident)}, held on purpose`)}${where}`
   if (status === 'escalated') return t`🔴 ${strong(`${node} ${trouble(incident)}`)}, escalated${where}`
   return t`🔴 ${strong(`${node} ${trouble(incident)}`)}${where}`
@@ -63,13 +50,13 @@ const ticketText = (tickets: readonly Ticket[]): string | undefined => {
   return `${many(tickets.length, 'ticket')}${within}, ${open === 0 ? 'none' : open} still stuck.`
 }
 
-const looksEmpty = (bundle: Bundle | undefined): string | undefined => {
+const looksEmpty = ({ bundle, cordon }: HeadInput): string | undefined => {
   const facts = bundle && valueIn(bundle.facts)
   const pods = bundle && valueIn(bundle.pods)
   if (!facts || !pods) return undefined
   const count = pods.filter(pod => pod.phase !== 'Succeeded' && pod.phase !== 'Failed').length
   const ready = facts.conditions.find(condition => condition.type === 'Ready')?.status === 'True'
-  if (!ready || facts.unschedulable || count >= facts.maxPods) return undefined
+  if (!ready || cordon.whose !== 'nobody' || facts.unschedulable || count >= facts.maxPods) return undefined
   return `The node is Ready and looks empty (${count} of ${facts.maxPods} Pods), so the scheduler keeps choosing it.`
 }
 
@@ -77,6 +64,14 @@ const ordinal = (n: number): string => {
   const suffix =
     n % 10 === 1 && n !== 11 ? 'st' : n % 10 === 2 && n !== 12 ? 'nd' : n % 10 === 3 && n !== 13 ? 'rd' : 'th'
   return `${n}${suffix}`
+}
+
+/** The trouble that was repaired is there again: a repair was completed, and what is seen since has the same cause. */
+const causeNotFixed = ({ evidence, runs, reopened }: IncidentState): boolean => {
+  const repaired = runs.findLast(run => run.outcome === 'completed')
+  const before = evidence.findLast(({ at }) => repaired !== undefined && at <= repaired.openedAt)
+  const since = evidence.findLast(({ at }) => at >= (reopened.at(-1) ?? Infinity))
+  return before !== undefined && before.verdict.cause === since?.verdict.cause
 }
 
 const againText = ({ incident, timeZone }: HeadInput): Text | undefined => {
@@ -87,13 +82,16 @@ const againText = ({ incident, timeZone }: HeadInput): Text | undefined => {
   const by = repaired
     ? t`; last repaired ${near(repaired.endedAt ?? repaired.openedAt, last, timeZone)} in a run opened by ${person(repaired.openedBy)}`
     : t``
-  return t`Opened for the ${ordinal(reopened.length + 1)} time in ${shownDuration(last - opened.at)}${by}. The cause was not fixed.`
+  const cause = causeNotFixed(incident) ? ' The cause was not fixed.' : ''
+  return t`Opened for the ${ordinal(reopened.length + 1)} time in ${shownDuration(last - opened.at)}${by}.${cause}`
 }
 
 const situation = (input: HeadInput): (Text | undefined)[] => {
-  const { incident, bundle } = input
+  const { incident } = input
   const { status } = incident
   const seen = latest(incident)
+  // Its one line of progress says it all; the numbers stand in the thread.
+  if (status === 'repairing') return []
   if (status === 'resolved') return [storyText(input)]
   if (status === 'watching') return [repairText(incident)]
   const counts = seen?.counts ? t`${countsText(seen.counts)}` : undefined
@@ -102,7 +100,7 @@ const situation = (input: HeadInput): (Text | undefined)[] => {
       ? t`How many addresses leaked is not known: ${oneLine(seen.reason ?? 'no answer')}`
       : undefined
   const tickets = ticketText(incident.tickets)
-  const empty = looksEmpty(bundle)
+  const empty = looksEmpty(input)
   return [
     againText(input),
     counts ?? unknown,
@@ -139,52 +137,6 @@ const storyText = (input: HeadInput): Text => {
   return t`${says}Open for ${took(opened?.at, resolvedAt) ?? 'an unknown time'}${parts.length > 0 ? `: ${parts.join(', ')}` : ''}.`
 }
 
-const lastWith = (runs: readonly RunSummary[]): RunSummary | undefined => runs.at(-1)
-
-/** Who must act, or what happens next by itself; the last line of every head. */
-const nextText = (input: HeadInput): Text => {
-  const { incident, runs, timeZone, approversNamed } = input
-  const { status, recountAt, held, escalated, node } = incident
-  const at = (time: number): string => near(time, incident.opened?.at ?? time, timeZone)
-  const who = named(approversNamed)
-  switch (status) {
-    case 'noticed':
-    case 'open':
-      return t`Collecting evidence; it is posted below, then the verdict.`
-    case 'diagnosed': {
-      const verdict = latest(incident)?.verdict
-      if (verdict && verdict.runbooks.length === 0)
-        return verdict.escalateTo
-          ? t`No repair is offered for this. ${strong('Next')}: ${named(verdict.escalateTo)} must look at it.`
-          : t`No repair is offered for this. ${strong('Next')}: ${oneLine(verdict.next[0] ?? 'read the verdict below')}`
-      const cordon = cordonOf(runs)
-      return cordon
-        ? t`Cordoned ${at(cordon.at)}. ${strong('Waiting for an approver')} (${who}): choose a repair, or hold.`
-        : t`${strong('Waiting for an approver')} (${who}): cordon it now, then choose a repair.`
-    }
-    case 'repairing': {
-      const run = runs.find(each => each.run === lastWith(incident.runs)?.run)
-      return run
-        ? progressText(run, timeZone, approversNamed)
-        : t`A run has been opened; its card follows below.`
-    }
-    case 'holding': {
-      const state = cordonOf(runs)
-        ? t`${node} stays cordoned until somebody repairs or releases it`
-        : t`${node} has no cordon of this incident, so Pods still land there`
-      return t`Held by ${person(held?.by ?? 'cnibot')}${held ? ` since ${at(held.at)}` : ''}; ${state}.`
-    }
-    case 'watching':
-      return recountAt === undefined
-        ? t`No re-count is planned.`
-        : t`Counted again ${at(recountAt)}; then this is resolved or opened again.`
-    case 'escalated':
-      return t`${named(escalated?.to ?? 'platform')} must act. Escalated by ${person(escalated?.by ?? 'cnibot')}${escalated ? ` ${at(escalated.at)}` : ''}: ${oneLine(escalated?.why ?? '')}`
-    case 'resolved':
-      return recountAt === undefined ? t`Nothing more to do.` : t`Next count ${at(recountAt)}.`
-  }
-}
-
 const button = (
   { cluster, incident }: HeadInput,
   action: Action,
@@ -197,13 +149,13 @@ const button = (
 })
 
 const headButtons = (input: HeadInput): Block[] => {
-  const { incident, runs } = input
+  const { incident, cordon: known } = input
   const { node, status } = incident
   const offered = latest(incident)?.verdict.runbooks ?? []
   const cordon = button(input, 'cordon', `Cordon ${node}`, { style: 'primary' })
   const reconcile = button(input, 'reconcile', 'Reconcile…')
   const changes = [
-    ...(!cordonOf(runs) && offered.length > 0 ? [cordon] : []),
+    ...((known.whose === 'nobody' || known.unsure) && offered.length > 0 ? [cordon] : []),
     ...(offered.includes('leak-reconcile') ? [reconcile] : []),
   ]
   const hold = button(input, 'hold', 'Hold')

@@ -1,5 +1,6 @@
-import { shownDigest } from '../core/runbook/plan.js'
-import type { Line, RunState } from '../core/runbook/run.js'
+import { cordonMark } from '../core/runbook/cordon-mark.js'
+import { type Plan, shownDigest } from '../core/runbook/plan.js'
+import type { Attempt, Line, RunState } from '../core/runbook/run.js'
 import {
   type Block,
   type Button,
@@ -11,10 +12,12 @@ import {
   section,
 } from './blocks.js'
 import type { Action } from './button.js'
+import { type Cordon, cordonWords, recordedCordon } from './cordon.js'
 import type { File } from './evidence/file.js'
-import { cordonOf, lineWords } from './progress.js'
+import { actFrom, lineWords } from './progress.js'
 import { clean, code, named, oneLine, person, strong, type Text, t, indent } from './text.js'
 import { clock, clockSeconds, weekday } from './time.js'
+import { begun } from './undo.js'
 
 interface Card {
   run: RunState
@@ -41,7 +44,8 @@ const listLines = (lists: readonly { title: string; rows: string[] }[]): Text[] 
   })
 
 /** As it stood when this step was planned: a decided card goes on saying what its approver saw. */
-const cordonText = ({ run, index, runs, timeZone }: Card): string => {
+const cordonText = ({ run, index, runs, timeZone }: Card, plan: Plan | undefined): string => {
+  const at = (time: number): string => clock(time, timeZone)
   const until = runs.flatMap(one =>
     one.run === run.run
       ? [{ ...one, lines: one.lines.slice(0, index) }]
@@ -49,15 +53,23 @@ const cordonText = ({ run, index, runs, timeZone }: Card): string => {
         ? [one]
         : [],
   )
-  const cordon = cordonOf(until)
-  return cordon
-    ? `cordoned by this incident since ${clock(cordon.at, timeZone)}`
-    : 'not cordoned by this incident'
+  const record = recordedCordon(until)
+  if (plan && 'wasUnschedulable' in plan.data) {
+    const { wasUnschedulable, wasCordonedBy } = plan.data
+    if (!wasUnschedulable) return 'node not cordoned'
+    if (wasCordonedBy !== cordonMark(run)) return cordonWords({ whose: 'theirs', by: wasCordonedBy }, at)
+    return cordonWords(record?.whose === 'ours' ? record : { whose: 'ours' }, at)
+  }
+  const known: Cordon = record ?? { whose: 'nobody' }
+  return known.whose === 'nobody' && known.since !== undefined ? 'node not cordoned' : cordonWords(known, at)
 }
 
 const decision = (card: Card, line: Line): Text => {
   const { timeZone, approversNamed, run } = card
-  const until = line.expiresAt === undefined ? '' : `, until ${clock(line.expiresAt, timeZone)}`
+  const until =
+    line.expiresAt === undefined
+      ? ''
+      : `, until ${clock(line.expiresAt, timeZone)}; a later click makes a new plan`
   if (line.approved) {
     const what = line.spec.kind === 'confirm' ? 'Confirmed' : 'Approved'
     const by = t`${what} by ${person(line.approved.by)} ${clockSeconds(line.approved.at, timeZone)}.`
@@ -69,15 +81,28 @@ const decision = (card: Card, line: Line): Text => {
     if (line.status === 'undo-failed')
       return t`${by} ${strong('Undoing it failed')}: ${oneLine(line.error?.message ?? '')}`
     if (line.status === 'undoing') return t`${by} It is being undone.`
-    return t`${by} It runs now; the card above shows how far it is.`
+    const from = actFrom(line.plan)
+    const how =
+      from === undefined
+        ? 'It runs now'
+        : `Nothing is removed before ${clock(from, timeZone)}: a second reading must agree`
+    return t`${by} ${how}; the card above shows how far it is.`
   }
   if (line.status === 'failed') return t`${oneLine(line.error?.message ?? 'Not approved.')}`
-  if (run.status === 'ended') return t`The run ended before anybody approved this. Nothing was done.`
+  if (run.status === 'ended')
+    return t`The run ended before anybody approved this plan. Nothing of it was done.`
   if (line.spec.kind === 'confirm') return t`${strong('Waiting')} for ${named(approversNamed)} to confirm.`
   return t`${strong('Waiting')} for ${named(approversNamed)} to approve or refuse${until}.`
 }
 
-const planButtons = ({ run, index }: Card, line: Line): Block[] => {
+const runsWhen = (plan: Plan, timeZone: string): string => {
+  const from = actFrom(plan)
+  return from === undefined
+    ? 'It runs at once, exactly as shown.'
+    : `It removes nothing before ${clock(from, timeZone)}, when a second reading must agree; then it runs exactly as shown.`
+}
+
+const planButtons = ({ run, index, timeZone }: Card, line: Line): Block[] => {
   if (line.status !== 'awaiting' || run.status !== 'awaiting' || !line.digest || !line.plan) return []
   const value = (action: Action) => ({
     action,
@@ -98,7 +123,7 @@ const planButtons = ({ run, index }: Card, line: Line): Block[] => {
     style: 'primary',
     confirm: {
       title: 'Approve this plan?',
-      text: t`${oneLine(line.plan.title)} (plan ${shownDigest(line.digest)}). It runs at once, exactly as shown.`,
+      text: t`${oneLine(line.plan.title)} (plan ${shownDigest(line.digest)}). ${runsWhen(line.plan, timeZone)}`,
       confirm: 'Approve',
       deny: 'Back',
     },
@@ -119,7 +144,7 @@ const commandBlocks = (run: RunState, line: Line): Block[] => {
 }
 
 /** What an approver reads before the click, and after it who decided. One message a plan; a new plan is a new message. */
-export const planMessage = (card: Card, line: Line): Message => {
+export const planMessage = (card: Card, line: Line, says = decision(card, line)): Message => {
   const { run, timeZone } = card
   const { plan } = line
   const words = lineWords(line, run.node)
@@ -127,12 +152,13 @@ export const planMessage = (card: Card, line: Line): Message => {
   const title = t`${strong(`${verb}: ${words}`)}`
   const digest = line.digest ?? ''
   const facts =
-    line.spec.kind === 'confirm' ? [] : [t`${run.node} · ${run.runbook.risk} risk · ${cordonText(card)}`]
+    line.spec.kind === 'confirm'
+      ? []
+      : [t`${run.node} · ${run.runbook.risk} risk · ${cordonText(card, plan)}`]
   const dated = plan
     ? t`plan ${code(shownDigest(digest))} · read ${clockSeconds(plan.readAt, timeZone)}${line.expiresAt === undefined ? '' : ` · expires ${clock(line.expiresAt, timeZone)}`}`
     : t`plan ${code(shownDigest(digest))}`
   const outdated = line.outdated.slice(-1).map(why => t`Planned again: ${oneLine(why)}`)
-  const says = decision(card, line)
   return message(t`${verb}: ${words}. ${says}`, [
     section(
       [title, ...facts, ...(plan?.facts ?? []).map(fact => t`${oneLine(fact)}`), ...outdated],
@@ -170,10 +196,33 @@ export const planFile = (run: RunState, line: Line, timeZone: string): File | un
   }
 }
 
-/** For a plan that reality or time overtook: the message stays, its buttons go. */
+/** A plan that was approved and then given up: who approved it and what came of it stay to be read. */
+export const attemptMessage = (card: Card, line: Line, attempt: Attempt): Message => {
+  const { approved, error } = attempt
+  const by = approved
+    ? t`Approved by ${person(approved.by)} ${clockSeconds(approved.at, card.timeZone)}.`
+    : t`Begun without anybody being asked.`
+  const what = error
+    ? t` ${strong('It did not work')}: ${oneLine(error.message)}.`
+    : begun(attempt)
+      ? t` It was begun, and how far it came is not on record.`
+      : t` It was not begun.`
+  const says = t`${by}${what} Given up: ${oneLine(attempt.why)}. The newest plan is below.`
+  const asItWas: Line = {
+    ...line,
+    ...attempt,
+    status: 'failed',
+    done: undefined,
+    expiresAt: undefined,
+    outdated: [],
+  }
+  return planMessage(card, asItWas, says)
+}
+
+/** For a plan that was never approved and is no longer wanted: the message stays, its buttons go. */
 export const supersededMessage = (digest8: string): Message =>
   message(t`A plan was given up`, [
     section([
-      t`${strong('This plan was given up')} (${code(shownDigest(digest8))}): it expired, or the node changed. Nothing of it ran. The newest plan is below.`,
+      t`${strong('This plan was given up')} (${code(shownDigest(digest8))}): it was refused, it expired, or the node changed. Nobody approved it and nothing of it ran. The newest plan is below.`,
     ]),
   ])

@@ -1,8 +1,10 @@
 import type { CheckName } from '../core/check-names.js'
+import type { Plan } from '../core/runbook/plan.js'
 import { changes, type Line, type RunState } from '../core/runbook/run.js'
 import type { StepSpec } from '../core/runbook/schema.js'
 import { named, oneLine, person, strong, type Text, t } from './text.js'
 import { clock } from './time.js'
+import { undoPreview } from './undo.js'
 
 const checkWords: Record<CheckName, string> = {
   'allocations-match-sandboxes': 'addresses match sandboxes',
@@ -39,22 +41,13 @@ export const lineWords = (line: Line, node: string): string =>
 export const asks = (line: Line): boolean =>
   line.spec.kind === 'confirm' || (changes[line.spec.kind] && line.plan?.nothingToDo === false)
 
-/** A node that somebody else had cordoned already stays theirs. */
-const isOurs = ({ done }: Line): boolean => done !== undefined && 'changed' in done.data && done.data.changed
+/** Without the runtime's own records a second reading must agree first: nothing is removed before this time. */
+export const actFrom = (plan: Plan | undefined): number | undefined =>
+  plan && 'actFrom' in plan.data ? plan.data.actFrom : undefined
 
-/** The cordon that runs of this incident left in place; undefined where there is none of ours. */
-export const cordonOf = (runs: readonly RunState[]): { at: number; run: string } | undefined => {
-  let cordon: { at: number; run: string } | undefined
-  for (const run of runs)
-    for (const line of run.lines) {
-      const at = line.endedAt ?? run.openedAt
-      if (line.spec.kind === 'cordon') {
-        if (line.status === 'done' && isOurs(line)) cordon = cordon ?? { at, run: run.run }
-        if (line.status === 'undone' && cordon?.run === run.run) cordon = undefined
-      }
-      if (line.spec.kind === 'uncordon' && line.status === 'done') cordon = undefined
-    }
-  return cordon
+const secondReading = (line: Line | undefined, timeZone: string): string => {
+  const from = actFrom(line?.plan)
+  return from === undefined ? '' : `, not before ${clock(from, timeZone)}: a second reading must agree`
 }
 
 /** One line of progress for the head and the card. Only the head names the approvers: one call for them is enough. */
@@ -66,7 +59,7 @@ export const progressText = (run: RunState, timeZone: string, approversNamed?: s
   switch (run.status) {
     case 'planning':
       return run.position >= run.lines.length
-        ? t`${strong('Repairing')}: all ${run.lines.length} steps done.`
+        ? t`${strong('Repairing')}: all ${run.lines.length} steps done, the run is being closed.`
         : t`${strong('Repairing')}, ${step} is being prepared: ${words}.`
     case 'awaiting': {
       const who = approversNamed === undefined ? t`` : t` (${named(approversNamed)})`
@@ -74,11 +67,14 @@ export const progressText = (run: RunState, timeZone: string, approversNamed?: s
       return t`${strong('Waiting for an approver')}${who}${until}, ${step}: ${words}.`
     }
     case 'acting':
-      return t`${strong('Repairing')}, ${step}: ${words}.`
-    case 'paused':
-      return t`${strong('Paused')}, ${step} did not work: ${words}. Choose below: retry, undo, hold or escalate.`
+      return t`${strong('Repairing')}, ${step}: ${words}${secondReading(line, timeZone)}.`
+    case 'paused': {
+      const undo = undoPreview(run) === undefined ? '' : 'undo, '
+      const who = approversNamed === undefined ? t`` : t` (${named(approversNamed)})`
+      return t`${strong('Paused')}, ${step} did not work: ${words}. ${strong('An approver')}${who} chooses on the card of the run: retry, ${undo}hold or escalate.`
+    }
     case 'undoing':
-      return t`${strong('Undoing')} what this run changed.`
+      return t`${strong('Undoing')} what this run changed; its card shows how far it is.`
     case 'ended':
       return t`The run ended (${run.outcome ?? 'unknown'}), by ${person(run.endedBy ?? 'cnibot')}.`
   }

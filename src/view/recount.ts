@@ -8,14 +8,16 @@ const countsText = (counts: Counts, before: Counts | undefined): Text => {
   return t`${counts.taken} addresses taken, ${counts.live} with a sandbox, ${strong(`${counts.orphaned} without${earlier}`)}`
 }
 
-const outcomeText = ({ matched }: Recount, incident: IncidentState, timeZone: string): Text => {
+const outcomeText = ({ matched, counts }: Recount, incident: IncidentState, timeZone: string): Text => {
   const { node, recountAt, opened } = incident
   const next =
     recountAt === undefined ? '' : ` Next count ${near(recountAt, opened?.at ?? recountAt, timeZone)}.`
   if (matched === undefined) return t`It could not be counted, so nothing is proven.${next}`
-  return matched
-    ? t`Every address has its sandbox: ${node} is resolved.${next}`
-    : t`The leak is still active: opened again. It was tidied, not repaired.`
+  if (matched) return t`Every address has its sandbox: ${node} is resolved.${next}`
+  const again = 'Opened again: an approver must choose, at the top of this thread.'
+  return counts && counts.orphaned > 0
+    ? t`The leak is still active: it was tidied, not repaired. ${again}`
+    : t`What was checked does not hold. ${again}`
 }
 
 /** The day after: the same numbers again. `n` counts from 0. */

@@ -1,17 +1,21 @@
 import { shownDuration } from '../core/duration.js'
 import { shownDigest } from '../core/runbook/plan.js'
-import type { Line, Outcome, RunState } from '../core/runbook/run.js'
+import { changes, type Line, type Outcome, type RunState } from '../core/runbook/run.js'
 import { type Block, type Button, buttons, type Message, message, preformatted, section } from './blocks.js'
 import type { Action } from './button.js'
+import { type Cordon, cordonWords, recordedCordon } from './cordon.js'
 import type { File } from './evidence/file.js'
-import { asks, cordonOf, lineWords, progressText } from './progress.js'
-import { clean, code, oneLine, person, strong, type Text, t } from './text.js'
+import { actFrom, asks, lineWords, progressText } from './progress.js'
+import { clean, code, many, oneLine, person, strong, type Text, t } from './text.js'
 import { clock, clockSeconds } from './time.js'
+import { begun, mayHaveActed, undoPreview } from './undo.js'
 
 export interface RunInput {
   run: RunState
   /** All runs of the incident, oldest first. */
   runs: RunState[]
+  /** As it is now, for a run that goes on. */
+  cordon: Cordon
   timeZone: string
 }
 
@@ -24,10 +28,18 @@ const doneText = (line: Line, timeZone: string): Text => {
   return t`${at}${took} · ${oneLine(line.done?.says ?? '')}`
 }
 
+const againWords = ({ attempts, outdated }: Line): string => {
+  const last = attempts.at(-1)
+  const tried = last
+    ? ` (tried ${many(attempts.length, 'time')} before, last: ${oneLine(last.error?.message ?? last.why)})`
+    : ''
+  return outdated.length > 0 ? `${tried} (planned again: ${oneLine(outdated.at(-1) ?? '')})` : tried
+}
+
 /** One line a step. The marks are letters, not emoji: the head message has the one that tells the state. */
 const lineText = ({ run, timeZone }: RunInput, line: Line, index: number): Text => {
   const words = lineWords(line, run.node)
-  const again = line.outdated.length > 0 ? ` (planned again: ${oneLine(line.outdated.at(-1) ?? '')})` : ''
+  const again = againWords(line)
   switch (line.status) {
     case 'done':
       return t`✓ ${words}${doneText(line, timeZone)}`
@@ -40,7 +52,11 @@ const lineText = ({ run, timeZone }: RunInput, line: Line, index: number): Text 
     case 'approved':
     case 'acting': {
       const by = line.approved ? t`, approved by ${person(line.approved.by)}` : t``
-      return t`▸ ${strong(words)} — running${line.startedAt === undefined ? '' : ` since ${clockSeconds(line.startedAt, timeZone)}`}${by}`
+      const since =
+        line.startedAt !== undefined && begun(line) ? ` since ${clockSeconds(line.startedAt, timeZone)}` : ''
+      const from = actFrom(line.plan)
+      const waits = from === undefined ? '' : `, removes nothing before ${clock(from, timeZone)}`
+      return t`▸ ${strong(words)} — running${since}${by}${waits}`
     }
     case 'undoing':
       return t`▸ ${strong(words)} — being undone`
@@ -69,37 +85,14 @@ const titleOf = ({ run, timeZone }: RunInput): Text => {
   return t`${strong(`${run.runbook.title} · ${run.node}`)} · ${by}${end}`
 }
 
-const undoWords = (line: Line, node: string): string | undefined => {
-  if (line.status !== 'done' || !line.done?.changed) return undefined
-  switch (line.spec.kind) {
-    case 'cordon':
-      return `lifts the cordon of ${node}`
-    case 'uncordon':
-      return `cordons ${node} again`
-    case 'remove-orphans':
-      return 'puts back the addresses that are still free'
-    case 'confirm':
-    case 'expect':
-    case 'test-pod':
-      return undefined
-  }
-}
-
-/** What undo will reverse, newest first; what it will not is named too. */
-const undoPreview = (run: RunState): string | undefined => {
-  const words = run.lines.map(line => undoWords(line, run.node)).filter(word => word !== undefined)
-  if (words.length === 0) return undefined
-  return `Undo ${words.toReversed().join(', then ')}. Test Pods are gone already; checks leave nothing to reverse.`
-}
-
-/** What state the node is in now, from what is on record. */
-const stateText = ({ run, runs, timeZone }: RunInput): Text => {
-  const cordon = cordonOf(runs)
+/** What state the node is in; a run that has ended goes on saying how it left the node. */
+const stateText = ({ run, runs, cordon, timeZone }: RunInput): Text => {
+  const ended = run.status === 'ended'
+  const until = runs.slice(0, runs.findIndex(each => each.run === run.run) + 1)
+  const known = ended ? (recordedCordon(until) ?? { whose: 'nobody' as const }) : cordon
   const removed = run.lines.find(line => line.spec.kind === 'remove-orphans' && line.status === 'done')
-  const state = cordon
-    ? `${run.node} is cordoned by this incident since ${clock(cordon.at, timeZone)}`
-    : `${run.node} has no cordon of this incident`
-  return t`${strong('Now')}: ${state}${removed?.done ? `; ${oneLine(removed.done.says)}` : ''}.`
+  const words = cordonWords(known, at => clock(at, timeZone))
+  return t`${strong(ended ? 'At its end' : 'Now')}: ${run.node} ${ended ? 'was' : 'is'} ${words}${removed?.done ? `; ${oneLine(removed.done.says)}` : ''}.`
 }
 
 const excerptLines = 3
@@ -110,7 +103,12 @@ const failureBlocks = (input: RunInput): Block[] => {
   if (!line?.error) return []
   const output = clean(line.error.output).trimEnd().split('\n')
   const left = output.length - excerptLines
-  const nothing = line.error.class === 'refused' ? ' Nothing was done.' : ''
+  const nothing =
+    line.error.class !== 'refused'
+      ? ''
+      : changes[line.spec.kind] && mayHaveActed(line)
+        ? ' This try did nothing; an earlier one may have.'
+        : ' Nothing was done.'
   const commands = line.plan?.commands ?? []
   return [
     section([t`${strong('Tried:')} ${lineWords(line, run.node)}.${nothing}`]),
@@ -194,7 +192,7 @@ export const runMessage = (input: RunInput): Message => {
 export const outputMessages = ({
   run,
   timeZone,
-}: RunInput): { key: string; message: Message; file: File }[] =>
+}: Pick<RunInput, 'run' | 'timeZone'>): { key: string; message: Message; file: File }[] =>
   run.lines.flatMap((line, index) => {
     const output = line.error?.output.trimEnd() ?? ''
     if (output.split('\n').length <= excerptLines || line.endedAt === undefined) return []

@@ -1,12 +1,13 @@
 import type { Bundle } from '../core/evidence/bundle.js'
 import type { Evidence, IncidentState } from '../core/incident/incident.js'
 import { measure } from '../core/ipam/gap.js'
-import type { RunState } from '../core/runbook/run.js'
+import type { Line, RunState } from '../core/runbook/run.js'
 import type { Message } from './blocks.js'
+import { type Cordon, cordonNow } from './cordon.js'
 import { evidenceMessage } from './evidence.js'
 import { evidenceFile, type File } from './evidence/file.js'
 import { headMessage } from './incident.js'
-import { planFile, planMessage, supersededMessage } from './plan.js'
+import { attemptMessage, planFile, planMessage, supersededMessage } from './plan.js'
 import { asks } from './progress.js'
 import { recountMessage } from './recount.js'
 import { outputMessages, runMessage } from './run.js'
@@ -36,6 +37,9 @@ export interface DesiredMessage {
   file?: File
 }
 
+/** With the time it belongs to in the thread. */
+type Dated = { at: number; desired: DesiredMessage }
+
 const inThread = (key: string, message: Message, file?: File): DesiredMessage => ({
   key,
   place: 'thread',
@@ -43,10 +47,21 @@ const inThread = (key: string, message: Message, file?: File): DesiredMessage =>
   ...(file ? { file } : {}),
 })
 
+const isFull = ({ verdict }: Evidence): boolean =>
+  verdict.findings.some(finding => finding.name === 'range-exhausted')
+
+/** A Pod more or less is no news: the cause, what leaked, whether any address is left, or why that is not known, is. */
 const sameAnswer = (a: Evidence, b: Evidence): boolean =>
   a.verdict.cause === b.verdict.cause &&
   a.reason === b.reason &&
-  JSON.stringify(a.counts) === JSON.stringify(b.counts)
+  a.counts?.orphaned === b.counts?.orphaned &&
+  isFull(a) === isFull(b)
+
+/** A repair that was completed, and every opening again: what is read after it is told anew, whatever it says. */
+const turnsOf = ({ runs, reopened }: IncidentState): number[] => [
+  ...runs.flatMap(({ outcome, endedAt }) => (outcome === 'completed' && endedAt ? [endedAt] : [])),
+  ...reopened,
+]
 
 /**
  * Readings that say the same stand in one message: it keeps its place, is named for the first of them and shows the
@@ -57,9 +72,11 @@ const told = (input: {
   bundles: Pick<ThreadInput['bundles'], 'has'>
 }): { first: Evidence; newest: Evidence }[] => {
   const groups: { first: Evidence; newest: Evidence }[] = []
+  const turns = turnsOf(input.incident)
   for (const each of input.incident.evidence) {
     const last = groups.at(-1)
-    if (!last || !sameAnswer(last.newest, each)) groups.push({ first: each, newest: each })
+    const turned = turns.some(at => last && at > last.newest.at && at <= each.at)
+    if (!last || turned || !sameAnswer(last.newest, each)) groups.push({ first: each, newest: each })
     else if (input.bundles.has(each.bundle)) last.newest = each
   }
   return groups
@@ -74,34 +91,50 @@ export const bundlesShown = (incident: IncidentState): string[] => {
 const evidenceMessages = (
   input: ThreadInput,
   { first, newest }: { first: Evidence; newest: Evidence },
-): { at: number; desired: DesiredMessage }[] => {
+): Dated[] => {
   const bundle = input.bundles.get(newest.bundle)
   const messages: DesiredMessage[] = []
   if (bundle) {
     const gap = measure(bundle)
-    const shown = evidenceMessage(bundle, gap, input.timeZone)
+    const shown = evidenceMessage(bundle, gap, input.timeZone, first === newest ? undefined : first.at)
     messages.push(inThread(`evidence-${first.bundle}`, shown, evidenceFile(bundle, gap, input.timeZone)))
   }
   messages.push(inThread(`verdict-${first.bundle}`, verdictMessage(newest.verdict)))
   return messages.map(desired => ({ at: first.at, desired }))
 }
 
-const runMessages = (input: ThreadInput, run: RunState): { at: number; desired: DesiredMessage }[] => {
+/**
+ * Every plan of a step that people were asked about: those that were approved and given up, then the newest. The same
+ * reality gives the same digest again, so a plan that was made anew after a try gets a message of its own.
+ */
+const planMessages = (input: ThreadInput, run: RunState, line: Line, index: number): Dated[] => {
   const { runs, approversNamed, timeZone } = input
-  const card = { run, runs, approversNamed, timeZone }
-  const plans = run.lines.flatMap((line, index) => {
-    if (!line.plan || !line.digest || !asks(line)) return []
-    const key = `plan-${run.run}-${index}-${line.digest.slice(0, 8)}`
-    const desired = inThread(key, planMessage({ ...card, index }, line), planFile(run, line, timeZone))
-    return [{ at: line.plannedAt ?? run.openedAt, desired }]
+  const card = { run, runs, approversNamed, timeZone, index }
+  const decided = line.attempts.filter(each => each.approved !== undefined)
+  const keyOf = (digest: string, before: number): string => {
+    const same = decided.slice(0, before).filter(each => each.digest === digest).length
+    return `plan-${run.run}-${index}-${digest.slice(0, 8)}${same === 0 ? '' : `-${same + 1}`}`
+  }
+  const tried = decided.map((attempt, n) => {
+    const file = planFile(run, { ...line, ...attempt }, timeZone)
+    const desired = inThread(keyOf(attempt.digest, n), attemptMessage(card, line, attempt), file)
+    return { at: attempt.plannedAt ?? run.openedAt, desired }
   })
-  const outputs = outputMessages({ run, runs, timeZone }).map(({ key, message, file }) => ({
+  if (!line.plan || !line.digest || !asks(line)) return tried
+  const key = keyOf(line.digest, decided.length)
+  const newest = inThread(key, planMessage(card, line), planFile(run, line, timeZone))
+  return [...tried, { at: line.plannedAt ?? run.openedAt, desired: newest }]
+}
+
+const runMessages = (input: ThreadInput, run: RunState, cordon: Cordon): Dated[] => {
+  const { runs, timeZone } = input
+  const outputs = outputMessages({ run, timeZone }).map(({ key, message, file }) => ({
     at: Number(key.split('-').at(-1)),
     desired: inThread(key, message, file),
   }))
   return [
-    { at: run.openedAt, desired: inThread(`run-${run.run}`, runMessage({ run, runs, timeZone })) },
-    ...plans,
+    { at: run.openedAt, desired: inThread(`run-${run.run}`, runMessage({ run, runs, cordon, timeZone })) },
+    ...run.lines.flatMap((line, index) => planMessages(input, run, line, index)),
     ...outputs,
   ]
 }
@@ -110,7 +143,7 @@ const superseded = (input: ThreadInput, wanted: readonly DesiredMessage[]): Desi
   const keys = new Set(wanted.map(each => each.key))
   return [...(input.posted ?? [])]
     .filter(key => key.startsWith('plan-') && !keys.has(key))
-    .map(key => inThread(key, supersededMessage(key.slice(-8))))
+    .map(key => inThread(key, supersededMessage(/-([0-9a-f]{8})(-\d+)?$/.exec(key)?.[1] ?? '')))
 }
 
 /**
@@ -121,10 +154,11 @@ export const renderThread = (input: ThreadInput): DesiredMessage[] => {
   const { incident, runs, bundles, timeZone } = input
   if (!incident.opened) return []
   const newest = incident.evidence.at(-1)
+  const cordon = cordonNow(input)
   const head: DesiredMessage = {
     key: 'head',
     place: 'head',
-    message: headMessage({ ...input, bundle: newest && bundles.get(newest.bundle) }),
+    message: headMessage({ ...input, cordon, bundle: newest && bundles.get(newest.bundle) }),
   }
   const tickets = incident.tickets.length > 0 ? [inThread('tickets', ticketsMessage(incident, timeZone))] : []
   const recounts = incident.recounts.flatMap((recount, n) => {
@@ -133,7 +167,7 @@ export const renderThread = (input: ThreadInput): DesiredMessage[] => {
   })
   const dated = [
     ...told(input).flatMap(group => evidenceMessages(input, group)),
-    ...runs.flatMap(run => runMessages(input, run)),
+    ...runs.flatMap(run => runMessages(input, run, cordon)),
     ...recounts,
   ]
   const wanted = [head, ...tickets, ...dated.toSorted((a, b) => a.at - b.at).map(each => each.desired)]

@@ -1,6 +1,6 @@
 import { shownDuration } from '../core/duration.js'
 import type { IncidentState } from '../core/incident/incident.js'
-import type { Ticket } from '../core/incident/ticket.js'
+import { movedAway, type Ticket } from '../core/incident/ticket.js'
 import { type Message, message, section } from './blocks.js'
 import { many, oneLine, strong, type Text, t } from './text.js'
 import { near } from './time.js'
@@ -36,8 +36,8 @@ const ticketLine = (ticket: Ticket, number: number, reading: number, timeZone: s
 }
 
 /** P-R2: that moving a Pod helped is evidence against the node. */
-const lesson = ({ tickets, node }: IncidentState): Text => {
-  const moved = tickets.filter(({ ended }) => ended?.replacement && ended.replacement.node !== node).length
+const lesson = ({ tickets }: IncidentState): Text => {
+  const moved = tickets.filter(movedAway).length
   const open = tickets.filter(ticket => !ticket.ended).length
   const next =
     open > 0 ? `${many(open, 'ticket')} still open.` : 'None is open now; that alone closes nothing.'

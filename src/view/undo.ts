@@ -1,0 +1,58 @@
+import { type Line, type RunState, toUndo } from '../core/runbook/run.js'
+import { many } from './text.js'
+
+type Try = Pick<Line, 'plan' | 'plannedAt' | 'approved' | 'startedAt' | 'error'>
+
+/** Whether this plan was begun; a line remembers the start of an earlier plan too. */
+export const begun = ({ plan, plannedAt, approved, startedAt }: Try): boolean =>
+  plan !== undefined && startedAt !== undefined && startedAt >= (approved?.at ?? plannedAt ?? startedAt)
+
+/**
+ * Whether any try of this line may have changed something without its end being on record. A refusal says that nothing
+ * was done, but speaks for its own start only: not for an earlier one, nor for one that a crash cut off.
+ */
+export const mayHaveActed = (line: Line): boolean => {
+  const tries: Try[] = line.status === 'failed' ? [...line.attempts, line] : line.attempts
+  return line.starts > tries.filter(each => each.error?.class === 'refused' && begun(each)).length
+}
+
+const left = (line: Line): boolean =>
+  toUndo(line) && (line.status === 'done' || line.status === 'undoing' || mayHaveActed(line))
+
+const undoWords = (line: Line): string | undefined => {
+  const sure = line.status === 'done'
+  switch (line.spec.kind) {
+    case 'cordon':
+      return sure ? "lifts this incident's cordon" : 'lifts the cordon, if this run set it'
+    case 'uncordon':
+      return sure ? 'cordons the node again' : 'cordons the node again, if it was lifted'
+    case 'remove-orphans':
+      return line.done?.kind === 'remove-orphans' && sure && 'moved' in line.done.data
+        ? `puts back those of the ${many(line.done.data.moved.length, 'moved address', 'moved addresses')} that are still free`
+        : 'puts back what the removal may have moved and is still free'
+    case 'test-pod':
+      return 'deletes the test Pod, if one is left'
+    case 'confirm':
+    case 'expect':
+      return undefined
+  }
+}
+
+const notReversed = (run: RunState, lines: readonly Line[]): string => {
+  const removal = lines.some(line => line.spec.kind === 'remove-orphans')
+  const proved = run.lines.some(
+    line => line.status === 'done' && (line.spec.kind === 'expect' || line.spec.kind === 'test-pod'),
+  )
+  return [
+    ...(removal ? [' Not reversed: addresses that new Pods have taken since.'] : []),
+    ...(proved ? [' Checks and finished test Pods left nothing.'] : []),
+  ].join('')
+}
+
+/** What undo will reverse, newest first, and what it will not; undefined where there is nothing to undo. */
+export const undoPreview = (run: RunState): string | undefined => {
+  const lines = run.lines.filter(left)
+  const words = lines.map(undoWords).filter(word => word !== undefined)
+  if (words.length === 0) return undefined
+  return `Undo ${words.toReversed().join(', then ')}.${notReversed(run, lines)}`
+}

@@ -9,7 +9,7 @@ import { foldRun, nextOfRun, type RunEvent, settledLength } from '../core/runboo
 import type { Clock, History, Jobs, Log } from '../ports.js'
 import { type FleetEvent, fleetStream, freeNode, underRepair } from './fleet.js'
 import { record } from './record.js'
-import { type RequestEvent, requestStream, unanswered } from './request.js'
+import { answeredKeptMs, type RequestEvent, requestStream, unanswered } from './request.js'
 
 export interface ResumeDeps {
   log: Log
@@ -83,6 +83,8 @@ const resumeRequests = async (deps: ResumeDeps): Promise<void> => {
     const open = unanswered(events)
     if (open?.wants === 'look') await deps.jobs.enqueue({ kind: 'answer', request: open.id, node: open.node })
     if (open?.wants === 'post') await deps.jobs.enqueue({ kind: 'publish-answer', request: open.id })
+    // Left by a crash between the answer and this.
+    if (!open) await deps.history.forget(stream, answeredKeptMs)
   }
 }
 

@@ -3,16 +3,8 @@ import type { IncidentEvent } from '../../../src/core/incident/incident.js'
 import type { RunEvent } from '../../../src/core/runbook/run.js'
 import { renderThread } from '../../../src/view/thread.js'
 import { minute, now } from '../leaking-node.js'
-import {
-  cordoned,
-  opened,
-  planned,
-  removalDone,
-  removalStarted,
-  repaired,
-  runOf,
-  ticked,
-} from './run-states.js'
+import { cordoned, opened, planned, removalDone, removalStarted, runOf, ticked } from './run-states.js'
+import { repaired } from './run-repaired.js'
 import { buttonsOf, shown } from './shown.js'
 import { diagnosedEvents, incidentOf } from './states.js'
 import { approver, hour, opener, storyBundle, timeZone } from './story-bundle.js'

@@ -12,9 +12,9 @@ import {
   removalDone,
   removalPlanned,
   removalStarted,
-  repaired as everyStepDone,
   runOf,
 } from './run-states.js'
+import { repaired as everyStepDone } from './run-repaired.js'
 import { buttonsOf, shown } from './shown.js'
 import { collected, diagnosedEvents, incidentOf, leakVerdict, noticedEvents, openEvents } from './states.js'
 import { approver, countsOf, hour, opener, storyBundle, timeZone } from './story-bundle.js'

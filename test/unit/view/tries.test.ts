@@ -10,10 +10,10 @@ import {
   planned,
   removalDone,
   removalStarted,
-  repaired,
   runOf,
   ticked,
 } from './run-states.js'
+import { repaired } from './run-repaired.js'
 import { buttonsOf, shown } from './shown.js'
 import { diagnosedEvents, incidentOf } from './states.js'
 import { approver, opener, storyBundle, timeZone } from './story-bundle.js'

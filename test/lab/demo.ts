@@ -1,3 +1,6 @@
+import { cpSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { textOf, thread } from './driver.js'
@@ -71,44 +74,75 @@ const interactive = async (world: World): Promise<void> => {
     world.clock.advance(24 * 3_600_000 + 60_000)
     teller.say('a day passes')
   })
-  await new Promise<void>(resolve => {
-    process.once('SIGINT', resolve)
-    process.once('SIGTERM', resolve)
-  })
+  await new Promise<never>(() => {})
 }
 
-const main = async (): Promise<number> => {
-  const { values } = parseArgs({
-    options: { play: { type: 'boolean', default: false }, port: { type: 'string' } },
-  })
-  const world = await startWorld({
-    start: times.loadTest - 600_000,
-    nodes: full.nodes,
-    slackPort: values.port ? Number(values.port) : 0,
-  })
-  const stopPrinting = printThread(world)
-  const stop = async (): Promise<void> => {
-    stopPrinting()
-    await world.stop()
+const usage = 'usage: npm run demo [-- --play] [-- --port <port of the page>]'
+
+const read = (): { play: boolean; port: number } => {
+  try {
+    const { values } = parseArgs({
+      options: { play: { type: 'boolean', default: false }, port: { type: 'string', default: '0' } },
+    })
+    if (!/^\d{1,5}$/.test(values.port) || Number(values.port) > 65_535)
+      throw new Error(`--port ${values.port} is no port`)
+    return { play: values.play, port: Number(values.port) }
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n${usage}`)
+    process.exit(2)
   }
-  const onSignal = (): void => void stop().then(() => process.exit(130))
-  process.once('SIGINT', onSignal)
-  process.once('SIGTERM', onSignal)
+}
+
+/** The whole demo in a world that is there; resolves with the exit code, and never while a person looks around. */
+const tell = async (world: World, playing: boolean): Promise<number> => {
   try {
     console.log(`The page of the local Slack: ${world.slack.pageUrl}`)
     await tellStory(world, teller, full)
-    if (values.play) return (await play(world)) ? 0 : 1
-    process.removeListener('SIGINT', onSignal)
-    process.removeListener('SIGTERM', onSignal)
+    if (playing) return (await play(world)) ? 0 : 1
     await interactive(world)
     return 0
   } catch (error) {
+    if (stopping) return 1
+    const logs = mkdtempSync(join(tmpdir(), 'cnibot-demo-logs-'))
+    cpSync(join(world.dir, 'logs'), logs, { recursive: true })
     console.error(`\nthe story stopped: ${error instanceof Error ? error.message : String(error)}`)
-    console.error(`logs: ${world.dir}/logs`)
+    console.error(`logs: ${logs}`)
     return 1
-  } finally {
-    await stop()
   }
 }
 
-process.exitCode = await main()
+// A terminal that was closed takes no more lines.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+
+let stopping = false
+/** Resolves at the first signal; more of them, of an impatient person or of npm, change nothing. */
+const signal = new Promise<void>(resolve => {
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(name, () => {
+      if (!stopping) console.log('\nstopping what was started …')
+      stopping = true
+      resolve()
+    })
+})
+
+const main = async (): Promise<number> => {
+  const { play: playing, port } = read()
+  const world = await startWorld({ start: times.loadTest - 600_000, nodes: full.nodes, slackPort: port })
+  const stopPrinting = printThread(world)
+  try {
+    // Ending it is how a person leaves the page; the story played by itself was not finished.
+    const told = stopping ? 1 : tell(world, playing)
+    return await Promise.race([signal.then(() => (playing ? 130 : 0)), told])
+  } finally {
+    stopPrinting()
+    await world.stop()
+  }
+}
+
+main().then(
+  code => process.exit(code),
+  (error: unknown) => {
+    if (!stopping) console.error(`could not start: ${error instanceof Error ? error.message : String(error)}`)
+    process.exit(stopping ? 130 : 1)
+  },
+)

@@ -13,6 +13,15 @@ export interface Running {
   ready: Promise<string>
 }
 
+/** What a process needs of ours; the id of a test run tells that what was left behind is the tests'. */
+const kept = (): Record<string, string> =>
+  Object.fromEntries(
+    ['PATH', 'HOME', 'TEST_RUN_ID'].flatMap(name => {
+      const value = process.env[name]
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+
 /** Starts `cnibot <name>`; its log goes to `logFile`. `ready` rejects when the process ends before it is ready. */
 export const startProcess = (
   cli: string,
@@ -21,7 +30,7 @@ export const startProcess = (
   logFile: string,
 ): Running => {
   const child: ChildProcess = spawn(process.execPath, ['--enable-source-maps', cli, name], {
-    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
+    env: { ...kept(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const log = createWriteStream(logFile, { flags: 'a' })

@@ -88,7 +88,8 @@ const launch = async (program: string, args: string[], port: number): Promise<Ch
   // Ends with this process even when that one is killed.
   const tied = onPath('setpriv')
   const [file, argv] = tied ? [tied, ['--pdeathsig', 'KILL', '--', program, ...args]] : [program, args]
-  const child = spawn(file, argv, { stdio: ['ignore', 'pipe', 'pipe'] })
+  // In a group of its own: Ctrl-C at a terminal must not end it before those that still write to it.
+  const child = spawn(file, argv, { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
   let said = ''
   const keep = (chunk: Buffer) => {
     said = (said + chunk.toString()).slice(-4_000)

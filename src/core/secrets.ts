@@ -9,7 +9,7 @@ const shapes: [RegExp, string][] = [
   // A JSON Web Token: what a ServiceAccount authenticates with.
   [/\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g, `${redacted} token`],
   [
-    /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----(?:(?!-----)(?:\\[^]|[^"\\]))*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----)?/g,
+    /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----(?:(?!-----)(?:\\[\s\S]|[^"\\]))*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----)?/g,
     `${redacted} key`,
   ],
   // Of any scheme: redis://user:password@host.

@@ -136,7 +136,7 @@ describe('our cordon outlives the incident and says so', () => {
     const closed = [...abandoned, byHand('Escalated'), { ...byHand('ClosedByHand'), at: now + 8 * minute }]
     expect(shown(head(closed, cordonRun))).toMatch(/^🟠 \*node-07 closed by hand, still cordoned\*/)
     const lifted = shown(head(closed, cordonRun, readAt(now + 20 * minute, false)))
-    expect(lifted).toMatch(/^🟢 \*node-07 closed by hand\*[^]*Nothing more to do\./)
+    expect(lifted).toMatch(/^🟢 \*node-07 closed by hand\*[\s\S]*Nothing more to do\./)
   })
 })
 

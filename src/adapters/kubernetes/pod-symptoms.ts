@@ -8,19 +8,19 @@ import {
 import { type TicketEnd, ticketId } from '../../core/incident/ticket.js'
 import { callUnless } from './call.js'
 import { reasonOf } from './errors.js'
+import { asked, isDue, type LoadTimings, loadTimings } from './pace.js'
 import { readPodWarnings } from './pod-warnings.js'
-import { findReplacement } from './replacement.js'
+import { findReplacement, replacementWaitMs } from './replacement.js'
 import { latchSandboxEvents, mergeSandboxEvents, type SandboxEvent } from './sandbox-events.js'
 import type { FollowOptions, Gone } from './symptom-options.js'
 import { asReported, ended, endOf, type Tracked, track, trackedFrom, warningsAreFresh } from './tracked.js'
 import { watchedPod } from './translate.js'
 import { WorkQueue } from './work-queue.js'
 
-/** How long the replacement of a deleted Pod is looked for. By the clock. */
-const replacementWaitMs = 600_000
 /** Follows the Pods that wait for a sandbox, and those that an event names though they are not Pending. */
 export class PodSymptoms {
   readonly #options: FollowOptions
+  readonly #load: LoadTimings
   readonly #tracked = new Map<string, Tracked>()
   /** By Pod uid; kept beyond the hour for which the server keeps events. */
   readonly #latched = new Map<string, SandboxEvents>()
@@ -30,6 +30,7 @@ export class PodSymptoms {
 
   constructor(options: FollowOptions) {
     this.#options = options
+    this.#load = { ...loadTimings, ...options.settings.load }
     for (const ticket of options.openTickets ?? []) {
       const tracked = trackedFrom(ticket)
       if (tracked) this.#tracked.set(tracked.pod.uid, tracked)
@@ -43,7 +44,7 @@ export class PodSymptoms {
   podsChanged(upserted: WatchedPod[], left: WatchedPod[]): void {
     for (const pod of upserted) {
       const known = this.#tracked.get(pod.uid)
-      if (known) Object.assign(known, { pod, watched: true })
+      if (known) Object.assign(known, { pod, watched: true, read: undefined, seenUntil: undefined })
       else this.#tracked.set(pod.uid, track(pod, true))
       if (this.#worthALook(pod.uid)) this.#queue.poke(pod.uid)
     }
@@ -62,6 +63,8 @@ export class PodSymptoms {
     const merged = mergeSandboxEvents([...all.values()].filter(event => pods.has(event.podUid)))
     for (const events of merged) {
       this.#latched.set(events.podUid, latchSandboxEvents(this.#latched.get(events.podUid), events))
+      const known = this.#tracked.get(events.podUid)
+      if (known) known.read = undefined
       if (events.last > (this.#settled.get(events.podUid) ?? 0)) this.#queue.poke(events.podUid)
     }
   }
@@ -118,7 +121,7 @@ export class PodSymptoms {
     const tracked = this.#tracked.get(uid) ?? (await this.#victimOf(uid))
     if (!tracked) return
     if (tracked.ended) return this.#tellEnd(uid, tracked)
-    if (!tracked.watched) await this.#refresh(tracked)
+    if (!tracked.watched && isDue(tracked.read, this.#options.clock)) await this.#refresh(tracked)
     if (tracked.ended) return this.#tellEnd(uid, tracked)
     const reading = await this.#readWithWarnings(tracked)
     if (reading.kind === 'stuck') return this.#report(tracked, reading.symptom)
@@ -134,6 +137,7 @@ export class PodSymptoms {
   async #victimOf(uid: string): Promise<Tracked | undefined> {
     const events = this.#latched.get(uid)
     if (!events) return undefined
+    const read = asked(this.#options.clock, this.#load.readPodMs)
     const pod = await this.#readPod(events.namespace, events.pod)
     const known = this.#tracked.get(uid)
     if (known) return known
@@ -141,18 +145,26 @@ export class PodSymptoms {
       this.#settle(uid)
       return undefined
     }
-    const tracked = track(pod, false)
+    const tracked = { ...track(pod, false), read, seenUntil: read.shown }
     this.#tracked.set(uid, tracked)
     return tracked
   }
 
   /** The name may belong to a replacement by now: only the uid tells. */
   async #refresh(tracked: Tracked): Promise<void> {
+    const { clock } = this.#options
+    const { readPodMs, longestReadPodMs } = this.#load
+    // Noted before the call, so that calls that fail are not made more often.
+    const doubled = tracked.read ? Math.min(longestReadPodMs, tracked.read.pauseMs * 2) : readPodMs
+    const read = asked(clock, doubled)
+    tracked.read = read
     const pod = await this.#readPod(tracked.pod.namespace, tracked.pod.name)
     if (tracked.watched) return
-    if (pod?.uid === tracked.pod.uid) tracked.pod = pod
-    else if (tracked.reported)
-      tracked.ended = ended('deleted', tracked.pod.deletedAt ?? this.#options.clock.now())
+    if (pod?.uid === tracked.pod.uid) {
+      if (JSON.stringify(pod) !== JSON.stringify(tracked.pod)) read.pauseMs = readPodMs
+      tracked.pod = pod
+      tracked.seenUntil = read.shown
+    } else if (tracked.reported) tracked.ended = ended('deleted', tracked.pod.deletedAt ?? clock.now())
     else this.#settle(tracked.pod.uid)
   }
 

@@ -4,7 +4,8 @@ import { type RolloutWatch, readRollout } from '../../core/incident/rollout.js'
 import type { StuckRollout } from '../../core/incident/symptom.js'
 import { ticketId } from '../../core/incident/ticket.js'
 import { reasonOf } from './errors.js'
-import { readRollouts } from './rollouts.js'
+import { type Asked, asked, isDue, loadTimings } from './pace.js'
+import { incomplete, readRollouts } from './rollouts.js'
 import type { FollowOptions } from './symptom-options.js'
 import type { Wire } from './wire.js'
 import { WorkQueue } from './work-queue.js'
@@ -35,9 +36,18 @@ const keep = <T extends object, K extends keyof T>(object: T | undefined, keys: 
   return kept
 }
 
+/** The last list of a DaemonSet's Pods and what it showed; `rollout` is undefined when the list failed. */
+interface Look {
+  daemonSet: Wire<V1DaemonSet>
+  asked: Asked
+  rollout: Rollout | undefined
+}
+
 /** Follows the DaemonSets whose counters are short, and names the nodes that hold them up. */
 export class RolloutSymptoms {
   readonly #options: FollowOptions
+  /** By uid. */
+  readonly #looks = new Map<string, Look>()
   readonly #watches = new Map<string, RolloutWatch>()
   /** By DaemonSet and node. */
   readonly #reported = new Map<string, { symptom: StuckRollout; as: string }>()
@@ -89,30 +99,70 @@ export class RolloutSymptoms {
   }
 
   async #readAll(): Promise<void> {
+    const daemonSets = new Map(this.#daemonSets)
+    for (const kept of [this.#looks, this.#watches])
+      for (const uid of kept.keys()) if (!daemonSets.has(uid)) kept.delete(uid)
+    await this.#list([...daemonSets].filter(entry => this.#isDue(entry)))
+    await this.#list([...daemonSets].filter(([uid]) => this.#isOldNews(uid)))
+    await this.#tell([...daemonSets.keys()].map(uid => this.#looks.get(uid)?.rollout))
+  }
+
+  /** A DaemonSet that is complete costs no call. */
+  #isDue([uid, daemonSet]: [string, Wire<V1DaemonSet>]): boolean {
+    const look = this.#looks.get(uid)
+    return look?.daemonSet !== daemonSet || !incomplete(daemonSet) || isDue(look.asked, this.#options.clock)
+  }
+
+  async #list(daemonSets: [string, Wire<V1DaemonSet>][]): Promise<void> {
+    if (daemonSets.length === 0) return
     const { kube, clock, settings } = this.#options
-    const daemonSets = [...this.#daemonSets.values()]
-    const rollouts = await readRollouts(kube, daemonSets, clock.now())
+    const { listPodsMs } = { ...loadTimings, ...settings.load }
+    for (const [uid, daemonSet] of daemonSets)
+      this.#looks.set(uid, { daemonSet, asked: asked(clock, listPodsMs), rollout: undefined })
+    const all = daemonSets.map(([, daemonSet]) => daemonSet)
+    for (const rollout of await readRollouts(kube, all, clock.now())) {
+      const look = this.#looks.get(rollout.uid)
+      if (look) look.rollout = rollout
+    }
+  }
+
+  #judge(rollout: Rollout) {
+    const { clock, settings } = this.#options
+    return readRollout(this.#watches.get(rollout.uid), rollout, clock.now(), settings.rolloutStuckAfterMs)
+  }
+
+  /** Nothing is told on a list that is seconds old. */
+  #isOldNews(uid: string): boolean {
+    const { rollout, asked: last } = this.#looks.get(uid) ?? {}
+    if (rollout === undefined || last === undefined) return false
+    if (performance.now() - last.real < loadTimings.readPodMs) return false
+    return this.#judge(rollout).stuck.some(symptom => this.#isNews(symptom))
+  }
+
+  async #tell(looks: (Rollout | undefined)[]): Promise<void> {
+    const rollouts = looks.filter(rollout => rollout !== undefined)
     const lacking = new Set<string>()
     for (const rollout of rollouts) {
-      const previous = this.#watches.get(rollout.uid)
-      const reading = readRollout(previous, rollout, clock.now(), settings.rolloutStuckAfterMs)
+      const reading = this.#judge(rollout)
       this.#watches.set(rollout.uid, reading.watch)
       for (const { node } of rollout.missing) lacking.add(keyOf({ ...named(rollout), node }))
-      for (const symptom of reading.stuck) await this.#report(symptom)
+      for (const symptom of reading.stuck) if (this.#isNews(symptom)) await this.#report(symptom)
     }
-    for (const uid of this.#watches.keys()) if (!this.#daemonSets.has(uid)) this.#watches.delete(uid)
+    // What could not be listed may still lack its Pod (law 5).
+    if (rollouts.length < looks.length) return
     for (const [key, { symptom }] of this.#reported)
       if (!lacking.has(key)) await this.#tellEnd(key, symptom, rollouts)
   }
 
-  async #report(symptom: StuckRollout): Promise<void> {
+  #isNews(symptom: StuckRollout): boolean {
     // All are Ready and one waits for minReadySeconds: time will tell, there is no trouble.
-    if (symptom.ready >= symptom.desired) return
-    const key = keyOf(symptom)
-    const as = `${symptom.podUid ?? ''} ${symptom.ready}/${symptom.desired}`
-    if (this.#reported.get(key)?.as === as || !this.#options.nodeExists(symptom.node)) return
+    if (symptom.ready >= symptom.desired || !this.#options.nodeExists(symptom.node)) return false
+    return this.#reported.get(keyOf(symptom))?.as !== asReported(symptom)
+  }
+
+  async #report(symptom: StuckRollout): Promise<void> {
     await this.#options.onSymptom(symptom)
-    this.#reported.set(key, { symptom, as })
+    this.#reported.set(keyOf(symptom), { symptom, as: asReported(symptom) })
   }
 
   async #tellEnd(key: string, symptom: StuckRollout, rollouts: Rollout[]): Promise<void> {
@@ -132,6 +182,8 @@ export class RolloutSymptoms {
     this.#reported.delete(key)
   }
 }
+
+const asReported = ({ podUid, ready, desired }: StuckRollout): string => `${podUid ?? ''} ${ready}/${desired}`
 
 const named = (rollout: Rollout) => ({ workload: { namespace: rollout.namespace, name: rollout.name } })
 

@@ -2,6 +2,7 @@ import type { Symptom, Workload } from '../../core/incident/symptom.js'
 import type { Ticket, TicketEnd } from '../../core/incident/ticket.js'
 import type { Clock, Cluster } from '../../ports.js'
 import type { Kube } from './connect.js'
+import type { LoadTimings } from './pace.js'
 import type { WatchLog, WatchTimings } from './watch-options.js'
 
 /**
@@ -25,6 +26,7 @@ export interface SymptomSettings {
   /** Real milliseconds between two looks at what time alone changes. */
   tickMs: number
   timings?: Partial<WatchTimings>
+  load?: Partial<LoadTimings>
 }
 
 export interface SymptomWatchOptions {

@@ -1,5 +1,6 @@
 import type { StuckSandbox, WatchedPod, Workload } from '../../core/incident/symptom.js'
 import type { Ticket, TicketEnd } from '../../core/incident/ticket.js'
+import type { Asked } from './pace.js'
 
 /** A Pod's other warnings are asked for at most this often. By the clock. */
 const warningsAgeMs = 60_000
@@ -8,17 +9,20 @@ export interface Tracked {
   pod: WatchedPod
   /** In the Pending selection; any other Pod has to be read to be known. */
   watched: boolean
+  /** The last read of a Pod that is not watched; undefined asks for one at once. */
+  read: Asked | undefined
   warnings: { at: number; list: string[] } | undefined
   reported: { node: string; workload: Workload; as: string } | undefined
   /** `told` once at least; its replacement is sought again at `seekAt`. */
   ended: { how: TicketEnd['how']; at: number; told: boolean; seekAt: number } | undefined
-  /** Of a ticket from before this process: nobody watched, so its Pod may have gone any time after this. */
+  /** When a Pod that is not watched was last known to exist: it may have gone any time after this. */
   seenUntil: number | undefined
 }
 
 export const track = (pod: WatchedPod, watched: boolean): Tracked => ({
   pod,
   watched,
+  read: undefined,
   warnings: undefined,
   reported: undefined,
   ended: undefined,
@@ -66,7 +70,8 @@ export const trackedFrom = (ticket: Ticket): Tracked | undefined => {
     ...track(pod, false),
     reported: { node: ticket.node, workload: ticket.workload, as: '' },
     ended: end,
-    seenUntil: ticket.firstSeen,
+    // The record of an end is no sign of life: of an ended ticket only its beginning is sure.
+    seenUntil: end === undefined ? ticket.lastSeen : ticket.firstSeen,
   }
 }
 

@@ -96,6 +96,25 @@ describe('P-R2: how a stuck Pod ended', () => {
     expect(world.gone).toMatchObject([{ end: { how: 'finished' } }])
   })
 
+  test('a Pod that is not watched is not read at every tick; a jump of the clock or another event is a reason', async () => {
+    const load = { readPodMs: 60_000, longestReadPodMs: 120_000 }
+    const watch = world.watch({ settings: { ...world.settings, load } })
+    const pod = await stuckPod()
+    const reads = () =>
+      world.asked.filter(({ verb, name }) => verb === 'get' && name === pod.metadata.name).length
+    const current = world.server.store.get('pods', 'payments', pod.metadata.name)
+    if (!current) throw new Error('the Pod is not there')
+    world.server.store.update('pods', { ...current, status: { ...current.status, phase: 'Running' } })
+    await until('the Pod to be read once', () => reads() === 1)
+    for (let n = 0; n < 20; n++) await watch.look()
+    expect(reads()).toBe(1)
+    world.clock.advance(minute)
+    for (let n = 0; n < 20; n++) await watch.look()
+    expect(reads()).toBe(2)
+    world.fails(pod)
+    await until('another event to be a reason', () => reads() === 3)
+  })
+
   test('a replacement of the same name is another Pod', async () => {
     world.watch()
     const db = world.owner('StatefulSet', 'db')
@@ -159,6 +178,30 @@ describe('P-R2: how a stuck Pod ended', () => {
     expect(world.gone).toMatchObject([
       { pod: 'api-5d4f-old', end: { at: end.at, replacement: { node: 'node-08' } } },
     ])
+  })
+
+  test('P-R2: a Pod that started long after the end is no replacement', async () => {
+    const replicas = world.owner('ReplicaSet', 'api-5d4f', { kind: 'Deployment', name: 'api' })
+    world.runs(world.pod('api-5d4f-late', replicas, { node: 'node-08' }))
+    const end = {
+      at: world.clock.now() - 10 * minute - 2_000,
+      how: 'deleted' as const,
+      replacement: undefined,
+    }
+    const watch = world.watch({ openTickets: [{ ...earlier(), ended: end }] })
+    await until('nothing tracked', () => watch.kept().tracked === 0)
+    expect(world.gone).toEqual([])
+  })
+
+  test('P-R2: of an end that was told, a Pod made after it is the replacement, not one made before', async () => {
+    const replicas = world.owner('ReplicaSet', 'api-5d4f', { kind: 'Deployment', name: 'api' })
+    world.runs(world.pod('api-5d4f-sibling', replicas, { node: 'node-04' }))
+    world.clock.advance(minute)
+    const end = { at: world.clock.now(), how: 'deleted' as const, replacement: undefined }
+    world.runs(world.pod('api-5d4f-new', replicas, { node: 'node-08' }))
+    world.watch({ openTickets: [{ ...earlier(), firstSeen: end.at - 5 * minute, ended: end }] })
+    await gone()
+    expect(world.gone).toMatchObject([{ end: { replacement: { pod: 'api-5d4f-new' } } }])
   })
 
   test('what ended while nobody watched is found out at the start', async () => {

@@ -73,6 +73,48 @@ describe('C2: stuck rollouts', () => {
     })
   })
 
+  test('its Pods are not listed at every tick; a change of the DaemonSet or a jump of the clock is a reason', async () => {
+    const { pod } = rollout()
+    pod('exporter-b')
+    const { load: _, ...slow } = world.settings
+    const watch = world.watch({ settings: { ...slow, tickMs: 3_600_000 } })
+    await until('the DaemonSet', () => watch.kept().daemonsets === 1 && watch.kept().nodes === 2)
+    const lookedTimes = async (times: number) => {
+      for (let n = 0; n < times; n++) await watch.look()
+      return looks()
+    }
+    const first = await lookedTimes(1)
+    expect(await lookedTimes(20)).toBe(first)
+    const current = world.server.store.get('daemonsets', 'payments', 'exporter')
+    if (!current) throw new Error('the DaemonSet is not there')
+    world.server.store.update('daemonsets', { ...current, status: { ...current.status, numberReady: 0 } })
+    await until('a look for the change', () => looks() === first + 1)
+    expect(await lookedTimes(20)).toBe(first + 1)
+    world.clock.advance(2_000)
+    expect(await lookedTimes(20)).toBe(first + 2)
+    world.clock.advance(15 * minute)
+    await watch.look()
+    expect(stuck()).toHaveLength(1)
+  })
+
+  test('a list that failed ends nothing', async () => {
+    const { pod } = rollout()
+    pod('exporter-b')
+    const watch = world.watch()
+    await looked()
+    world.clock.advance(15 * minute)
+    await until('the rollout', () => stuck().length > 0)
+    world.server.faults.add({
+      when: request => request.query.get('labelSelector') === 'app=exporter',
+      answer: 'reset',
+    })
+    await until('the failure', () =>
+      world.warnings.some(line => line.includes('rollouts could not be looked at')),
+    )
+    for (let n = 0; n < 5; n++) await watch.look()
+    expect(world.gone.filter(({ kind }) => kind === 'stuck-rollout')).toEqual([])
+  })
+
   test('a new Pod on the node is progress: the window begins anew', async () => {
     const { pod } = rollout()
     pod('exporter-b')

@@ -1,6 +1,9 @@
 import { createCluster } from '../../../src/adapters/kubernetes/cluster.js'
 import { type Gone, startSymptomWatch, type SymptomWatch } from '../../../src/adapters/kubernetes/symptoms.js'
-import type { SymptomWatchOptions } from '../../../src/adapters/kubernetes/symptom-options.js'
+import type {
+  SymptomSettings,
+  SymptomWatchOptions,
+} from '../../../src/adapters/kubernetes/symptom-options.js'
 import type { Symptom } from '../../../src/core/incident/symptom.js'
 import type { KubeObject } from '../../lab/store.js'
 import { startTestApi, type TestApi } from './api.js'
@@ -16,6 +19,8 @@ export interface SymptomWorld extends TestApi {
   symptoms: Symptom[]
   gone: Gone[]
   warnings: string[]
+  /** Quick ones, for `watch`. */
+  settings: SymptomSettings
   watch(over?: Partial<SymptomWatchOptions>): SymptomWatch
   node(name: string): void
   owner(kind: 'ReplicaSet' | 'StatefulSet', name: string, of?: { kind: string; name: string }): Owner
@@ -51,6 +56,13 @@ export const startSymptomWorld = async (startAt = begin): Promise<SymptomWorld> 
   const gone: Gone[] = []
   const warnings: string[] = []
   const running: SymptomWatch[] = []
+  const settings: SymptomSettings = {
+    stuckAfterMs: 5 * minute,
+    rolloutStuckAfterMs: 15 * minute,
+    tickMs: 20,
+    timings: { firstBackoffMs: 20, longestBackoffMs: 50 },
+    load: { listPodsMs: 20, readPodMs: 20, longestReadPodMs: 40 },
+  }
   const iso = (ms = 0): string => new Date(time + ms).toISOString().replace(/\.\d+Z$/, 'Z')
   const condition = (type: string, status: string) => ({ type, status, lastTransitionTime: iso() })
   let events = 0
@@ -60,18 +72,14 @@ export const startSymptomWorld = async (startAt = begin): Promise<SymptomWorld> 
     symptoms,
     gone,
     warnings,
+    settings,
     iso,
     watch: (over = {}) => {
       const watch = startSymptomWatch({
         kube: api.kube,
         cluster: createCluster(api.kube, clock),
         clock,
-        settings: {
-          stuckAfterMs: 5 * minute,
-          rolloutStuckAfterMs: 15 * minute,
-          tickMs: 20,
-          timings: { firstBackoffMs: 20, longestBackoffMs: 50 },
-        },
+        settings,
         onSymptom: symptom => void symptoms.push(symptom),
         onGone: end => void gone.push(end),
         log: {

@@ -2,7 +2,7 @@ import type { Answer, Bundle } from '../../core/evidence/bundle.js'
 import { isKnown, valueIn } from '../../core/evidence/bundle.js'
 import type { Gap, Standing } from '../../core/ipam/gap.js'
 import { asPlain, clean, oneLine } from '../text.js'
-import { ago, near } from '../time.js'
+import { ago, date, near } from '../time.js'
 import { peerTable } from './addresses.js'
 import { withReasons } from './row.js'
 import { evidenceRows } from './rows.js'
@@ -118,11 +118,13 @@ const fileText = (bundle: Bundle, gap: Answer<Gap>, timeZone: string): string =>
 /** All that a reading brought. The text is made when it is read: a thread is drawn far more often than it is attached. */
 export const evidenceFile = (bundle: Bundle, gap: Answer<Gap>, timeZone: string): File => {
   const counted = valueIn(gap)
+  // The message beside it goes on with newer readings; a file stays what it was.
+  const read = `as read ${date(bundle.collectedAt, timeZone)}`
   return {
     name: `${bundle.node}-evidence.txt`,
     title: counted
-      ? `${bundle.node}: all ${counted.taken} addresses with their verdicts, what ran, what came back`
-      : `${bundle.node}: what ran, what came back`,
+      ? `${bundle.node}, ${read}: all ${counted.taken} addresses with their verdicts, what ran, what came back`
+      : `${bundle.node}, ${read}: what ran, what came back`,
     get text() {
       return fileText(bundle, gap, timeZone)
     },

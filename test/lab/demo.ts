@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { textOf, thread } from './driver.js'
 import { liveAddresses, nextDay, repairByClicks, tellStory } from './play.js'
 import type { Message } from './slack/index.js'
-import { brokenNode, full, type Teller, times } from './story.js'
+import { brokenNode, full, type Scale, small, type Teller, times } from './story.js'
 import { startWorld, type World } from './world.js'
 
 const began = performance.now()
@@ -43,7 +43,7 @@ const rollout = (world: World): string => {
 }
 
 /** Plays the whole story by itself; true only when the node was repaired and proven. */
-const play = async (world: World): Promise<boolean> => {
+const play = async (world: World, scale: Scale): Promise<boolean> => {
   const node = world.nodes.node(brokenNode)
   const before = node.allocations()
   const live = liveAddresses(world)
@@ -63,7 +63,8 @@ const play = async (world: World): Promise<boolean> => {
   console.log(`live addresses touched: ${touched}`)
   console.log(`DaemonSet platform/node-exporter: ${rollout(world)}`)
   console.log(`re-count a day later: ${recounted ? 'done, matched' : 'not proven'}`)
-  return touched === 0 && removed > 0 && orphans === 0 && rollout(world) === '18 of 18' && recounted
+  const everywhere = rollout(world) === `${scale.nodes.length} of ${scale.nodes.length}`
+  return touched === 0 && removed > 0 && orphans === 0 && everywhere && recounted
 }
 
 const interactive = async (world: World): Promise<void> => {
@@ -77,16 +78,27 @@ const interactive = async (world: World): Promise<void> => {
   await new Promise<never>(() => {})
 }
 
-const usage = 'usage: npm run demo [-- --play] [-- --port <port of the page>]'
+const usage =
+  'usage: npm run demo -- [--play] [--small] [--port PORT]   --small: 4 nodes, not 18; PORT: of the page'
 
-const read = (): { play: boolean; port: number } => {
+interface Wanted {
+  playing: boolean
+  scale: Scale
+  port: number
+}
+
+const read = (): Wanted => {
   try {
     const { values } = parseArgs({
-      options: { play: { type: 'boolean', default: false }, port: { type: 'string', default: '0' } },
+      options: {
+        play: { type: 'boolean', default: false },
+        small: { type: 'boolean', default: false },
+        port: { type: 'string', default: '0' },
+      },
     })
     if (!/^\d{1,5}$/.test(values.port) || Number(values.port) > 65_535)
       throw new Error(`--port ${values.port} is no port`)
-    return { play: values.play, port: Number(values.port) }
+    return { playing: values.play, scale: values.small ? small : full, port: Number(values.port) }
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : String(error)}\n${usage}`)
     process.exit(2)
@@ -94,11 +106,11 @@ const read = (): { play: boolean; port: number } => {
 }
 
 /** The whole demo in a world that is there; resolves with the exit code, and never while a person looks around. */
-const tell = async (world: World, playing: boolean): Promise<number> => {
+const tell = async (world: World, { playing, scale }: Wanted): Promise<number> => {
   try {
     console.log(`The page of the local Slack: ${world.slack.pageUrl}`)
-    await tellStory(world, teller, full)
-    if (playing) return (await play(world)) ? 0 : 1
+    await tellStory(world, teller, scale)
+    if (playing) return (await play(world, scale)) ? 0 : 1
     await interactive(world)
     return 0
   } catch (error) {
@@ -126,12 +138,13 @@ const signal = new Promise<void>(resolve => {
 })
 
 const main = async (): Promise<number> => {
-  const { play: playing, port } = read()
-  const world = await startWorld({ start: times.loadTest - 600_000, nodes: full.nodes, slackPort: port })
+  const wanted = read()
+  const { playing, scale, port } = wanted
+  const world = await startWorld({ start: times.loadTest - 600_000, nodes: scale.nodes, slackPort: port })
   const stopPrinting = printThread(world)
   try {
     // Ending it is how a person leaves the page; the story played by itself was not finished.
-    const told = stopping ? 1 : tell(world, playing)
+    const told = stopping ? 1 : tell(world, wanted)
     return await Promise.race([signal.then(() => (playing ? 130 : 0)), told])
   } finally {
     stopPrinting()

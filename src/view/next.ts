@@ -1,7 +1,7 @@
 import { asRead, cordonWords } from './cordon.js'
 import { type HeadInput, latest } from './head-input.js'
 import { progressText } from './progress.js'
-import { code, joined, named, oneLine, person, strong, type Text, t } from './text.js'
+import { code, joined, named, namedInShort, oneLine, person, strong, type Text, t } from './text.js'
 import { near } from './time.js'
 
 const inWords = (input: HeadInput): ((time: number) => string) => {
@@ -43,7 +43,7 @@ const approverText = (input: HeadInput): Text => {
       : t`${cordonedSo(input)}No repair is offered for this. ${strong('Next')}: ${oneLine(verdict.next[0] ?? 'read the verdict below')}`
   const what =
     cordon.whose === 'nobody' ? 'cordon it now, then choose a repair.' : 'choose a repair, or hold.'
-  return t`${cordonedSo(input)}${strong('Waiting for an approver')} (${named(approversNamed)}): ${what}`
+  return t`${cordonedSo(input)}${strong('Waiting for an approver')} (${namedInShort(approversNamed)}): ${what}`
 }
 
 const heldText = (input: HeadInput): Text => {

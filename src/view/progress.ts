@@ -2,7 +2,7 @@ import type { CheckName } from '../core/check-names.js'
 import type { Plan } from '../core/runbook/plan.js'
 import { changes, type Line, type RunState } from '../core/runbook/run.js'
 import type { StepSpec } from '../core/runbook/schema.js'
-import { named, oneLine, person, strong, type Text, t } from './text.js'
+import { namedInShort, oneLine, person, strong, type Text, t } from './text.js'
 import { clock } from './time.js'
 import { undoPreview } from './undo.js'
 
@@ -62,7 +62,7 @@ export const progressText = (run: RunState, timeZone: string, approversNamed?: s
         ? t`${strong('Repairing')}: all ${run.lines.length} steps done, the run is being closed.`
         : t`${strong('Repairing')}, ${step} is being prepared: ${words}.`
     case 'awaiting': {
-      const who = approversNamed === undefined ? t`` : t` (${named(approversNamed)})`
+      const who = approversNamed === undefined ? t`` : t` (${namedInShort(approversNamed)})`
       const until = line?.expiresAt === undefined ? '' : ` until ${clock(line.expiresAt, timeZone)}`
       return t`${strong('Waiting for an approver')}${who}${until}, ${step}: ${words}.`
     }
@@ -70,7 +70,7 @@ export const progressText = (run: RunState, timeZone: string, approversNamed?: s
       return t`${strong('Repairing')}, ${step}: ${words}${secondReading(line, timeZone)}.`
     case 'paused': {
       const undo = undoPreview(run) === undefined ? '' : 'undo, '
-      const who = approversNamed === undefined ? t`` : t` (${named(approversNamed)})`
+      const who = approversNamed === undefined ? t`` : t` (${namedInShort(approversNamed)})`
       return t`${strong('Paused')}, ${step} did not work: ${words}. ${strong('An approver')}${who} chooses on the card of the run: retry, ${undo}hold or escalate.`
     }
     case 'undoing':

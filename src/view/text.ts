@@ -41,6 +41,15 @@ export const named = (setting: string): Text =>
     .filter(part => part !== '')
     .map(part => (settingMention.test(part) ? { mention: part } : part))
 
+const namedInFull = 3
+
+/** A long list in one line: the first of them and how many more. The plan that asks names them all. */
+export const namedInShort = (setting: string): Text => {
+  const names = setting.split(', ')
+  const more = names.length - namedInFull
+  return more <= 0 ? named(setting) : t`${named(names.slice(0, namedInFull).join(', '))} and ${more} more`
+}
+
 export const joined = (texts: readonly Text[], separator: string): Text =>
   texts.flatMap((text, i): Span[] => (i === 0 ? [...text] : [separator, ...text]))
 

@@ -15,6 +15,7 @@ import {
   clean,
   code,
   named,
+  namedInShort,
   person,
   strong,
   t,
@@ -104,6 +105,13 @@ test('only what looks like a Slack id becomes a mention', () => {
   )
   expect(asMrkdwn(named('@sre or <!subteam^S012|sre> <!here>'))).toBe(
     '@sre or <!subteam^S012|sre> &lt;!here&gt;',
+  )
+})
+
+test('a long list of approvers is named in short where nobody is asked', () => {
+  expect(asMrkdwn(namedInShort('<!subteam^S012>, <@U1>, <@U2>'))).toBe('<!subteam^S012>, <@U1>, <@U2>')
+  expect(asMrkdwn(namedInShort('<!subteam^S012>, <@U1>, <@U2>, <@U3>, <@U4>'))).toBe(
+    '<!subteam^S012>, <@U1>, <@U2> and 2 more',
   )
 })
 

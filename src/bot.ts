@@ -21,7 +21,7 @@ import { resume } from './flows/resume.js'
 import { foldThread, type ThreadEvent } from './flows/thread-events.js'
 import type { Runbooks } from './ports.js'
 import { closeWorker, every, measureAgainAfterMs, serve, startUp } from './start-up.js'
-import { decodeButton } from './view/button.js'
+import { decodeButton, reasonQuestions } from './view/button.js'
 import { sentence } from './view/command.js'
 
 const tickMs = 1_000
@@ -98,9 +98,7 @@ const listen = ({ settings, history }: Started, deps: Deps, access: SlackAccess)
       was: key => history.wasHandled(key),
       mark: (key, ttlMs) => history.markHandled(key, ttlMs),
     },
-    reasons: {
-      close: { title: 'Close by hand', label: 'Why can it be closed without proof?', submit: 'Close' },
-    },
+    reasons: reasonQuestions,
   })
 
 /** Tells the histories of Pods and rollouts that stand still, and of those that went. */

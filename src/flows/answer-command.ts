@@ -41,7 +41,7 @@ const allIncidents = async (deps: CommandDeps): Promise<IncidentState[]> => {
 
 const status = async (deps: CommandDeps): Promise<Message> => {
   const incidents = (await allIncidents(deps)).toSorted((a, b) => a.startedAt - b.startedAt)
-  const ids = incidents.flatMap(i => i.runs.slice(-1).map(r => r.run))
+  const ids = incidents.flatMap(i => i.runs.map(r => r.run))
   const runs = await Promise.all(
     ids.map(async id => foldRun((await deps.history.read<RunEvent>(runStream(id))).events)),
   )

@@ -201,7 +201,7 @@ export const decide =
       case 'retry':
       case 'undo':
         return onPaused(deps, click)
-      // Calling for help is open to everybody; what takes a place, holds or closes is for approvers.
+      // Calling for help is open to everybody, unless it ends a run; what takes a place, holds or closes is for approvers.
       case 'escalate':
         return value.run ? onPaused(deps, click) : onIncident(deps, click)
       case 'hold':

@@ -1,9 +1,10 @@
+import { cordonMark } from '../core/runbook/cordon-mark.js'
 import { type SchedulableChange, schedulablePatch, shownRequest } from '../core/requests.js'
 import { Refused } from '../ports.js'
 import type { Step, StepContext } from './step.js'
 
-/** Who is written into the node's annotation: the cluster and the incident, so that only our own cordon is lifted (B7). */
-export const cordonMark = (ctx: Pick<StepContext, 'run'>): string => `${ctx.run.cluster}/${ctx.run.incident}`
+/** Who is written into the node's annotation, so that only our own cordon is lifted (B7). */
+export const markOf = ({ run }: Pick<StepContext, 'run'>): string => cordonMark(run)
 
 export const nodeNow = async (ctx: StepContext) => {
   const facts = await ctx.cluster.node(ctx.run.node)
@@ -17,7 +18,7 @@ export const nodeNow = async (ctx: StepContext) => {
 
 const change = (ctx: StepContext) => ({
   unschedulable: true,
-  cordonedBy: cordonMark(ctx),
+  cordonedBy: markOf(ctx),
   expectUid: ctx.run.nodeUid,
 })
 
@@ -42,7 +43,7 @@ const begunByThisRun = ({ run, index }: StepContext): boolean =>
 export const cordon: Step<'cordon'> = {
   plan: async (_spec, ctx) => {
     const facts = await nodeNow(ctx)
-    const mark = cordonMark(ctx)
+    const mark = markOf(ctx)
     return {
       kind: 'cordon',
       title: `Cordon ${ctx.run.node}`,
@@ -59,7 +60,7 @@ export const cordon: Step<'cordon'> = {
   },
   act: async (plan, ctx) => {
     const facts = await nodeNow(ctx)
-    const mark = cordonMark(ctx)
+    const mark = markOf(ctx)
     if (!facts.unschedulable && plan.nothingToDo)
       throw new Refused(
         `${ctx.run.node} was cordoned when this was planned and is not now; nothing was done, plan it again`,
@@ -86,7 +87,7 @@ export const cordon: Step<'cordon'> = {
   undo: async (_plan, _done, ctx) => {
     const facts = await nodeNow(ctx)
     if (!facts.unschedulable) return 'already schedulable'
-    if (facts.cordonedBy !== cordonMark(ctx))
+    if (facts.cordonedBy !== markOf(ctx))
       return `left cordoned: the cordon is ${facts.cordonedBy ?? "somebody else's"}, not this incident's`
     await ctx.cluster.setSchedulable(ctx.run.node, {
       unschedulable: false,

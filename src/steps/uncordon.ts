@@ -1,5 +1,5 @@
 import { Refused } from '../ports.js'
-import { cordonMark, nodeNow, shownPatch } from './cordon.js'
+import { markOf, nodeNow, shownPatch } from './cordon.js'
 import type { Step, StepContext } from './step.js'
 
 const lifted = (ctx: StepContext) => ({
@@ -11,7 +11,7 @@ const lifted = (ctx: StepContext) => ({
 export const uncordon: Step<'uncordon'> = {
   plan: async (_spec, ctx) => {
     const facts = await nodeNow(ctx)
-    const ours = facts.cordonedBy === cordonMark(ctx)
+    const ours = facts.cordonedBy === markOf(ctx)
     const left = facts.unschedulable && !ours
     return {
       kind: 'uncordon',
@@ -41,7 +41,7 @@ export const uncordon: Step<'uncordon'> = {
       data: { changed: false, previousOwner: facts.cordonedBy },
     })
     if (!facts.unschedulable) return none('schedulable')
-    if (facts.cordonedBy !== cordonMark(ctx)) {
+    if (facts.cordonedBy !== markOf(ctx)) {
       if (plan.nothingToDo)
         return none(`left cordoned: the cordon is ${facts.cordonedBy ?? "somebody else's"}`)
       throw new Refused(
@@ -67,7 +67,7 @@ export const uncordon: Step<'uncordon'> = {
     if (facts.unschedulable) return 'already cordoned'
     await ctx.cluster.setSchedulable(ctx.run.node, {
       unschedulable: true,
-      cordonedBy: done?.data.previousOwner ?? cordonMark(ctx),
+      cordonedBy: done?.data.previousOwner ?? markOf(ctx),
       expectUid: ctx.run.nodeUid,
     })
     return 'cordoned again'

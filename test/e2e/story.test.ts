@@ -229,6 +229,15 @@ describe('the repair by clicks', () => {
     expect(head).toMatch(/Counted again Thu 11:3\d; then this is resolved or opened again\./)
   })
 
+  test('the worker has told Prometheus of the run and of each step, once', async () => {
+    const health = await world.running('worker')?.ready
+    const metrics = await (await fetch(`${health}/metrics`)).text()
+    expect(metrics.match(/^cnibot_runs_total.*/gm)).toEqual(['cnibot_runs_total{outcome="completed"} 1'])
+    expect(metrics).toContain('cnibot_steps_total{kind="remove-orphans",outcome="done"} 1')
+    expect(metrics).toContain('cnibot_steps_total{kind="test-pod",outcome="done"} 2')
+    expect(metrics).not.toMatch(/^cnibot_(steps_total.*"failed"|jobs_given_up_total)/m)
+  })
+
   test('P-V7: a day later the node is counted again in the same thread, and the incident is resolved', async () => {
     await nextDay(world, quiet)
     const recount = await saying(world, /^\*Counted again/)

@@ -9,8 +9,9 @@ import { type RunningSlack, startSlack } from './adapters/slack/app.js'
 import { openApprovers } from './adapters/slack/approvers.js'
 import type { SlackAccess } from './adapters/slack/client.js'
 import { openThread } from './adapters/slack/thread.js'
-import { foldIncident, type IncidentEvent, incidentStream, threadStream } from './core/incident/incident.js'
+import { threadStream } from './core/incident/incident.js'
 import { type Ticket, ticketId } from './core/incident/ticket.js'
+import { allIncidents } from './flows/all-incidents.js'
 import { answerCommand } from './flows/answer-command.js'
 import { publishAnswer } from './flows/answer-request.js'
 import { closedChannels } from './flows/closed-channels.js'
@@ -19,7 +20,7 @@ import { publishThread } from './flows/publish-thread.js'
 import { reportGone, reportSymptom } from './flows/report-symptom.js'
 import { resume } from './flows/resume.js'
 import { foldThread, type ThreadEvent } from './flows/thread-events.js'
-import type { Runbooks } from './ports.js'
+import type { Log, Runbooks } from './ports.js'
 import { closeWorker, every, measureAgainAfterMs, serve, startUp } from './start-up.js'
 import { decodeButton, reasonQuestions } from './view/button.js'
 import { sentence } from './view/command.js'
@@ -28,15 +29,9 @@ const tickMs = 1_000
 const watchSilentMs = 180_000
 
 /** Those without an end, and those whose replacement may still start: what became of them is found out at the start. */
-const openTickets = async (history: RedisHistory, windowMs: number): Promise<Ticket[]> => {
-  const streams = await history.streams(incidentStream(''))
-  const tickets = await Promise.all(
-    streams.map(async stream => {
-      const { events } = await history.read<IncidentEvent>(stream)
-      return foldIncident(stream.slice(incidentStream('').length), events, windowMs)?.tickets ?? []
-    }),
-  )
-  return tickets.flat().filter(isUnfinished)
+const openTickets = async (history: RedisHistory, log: Log, windowMs: number): Promise<Ticket[]> => {
+  const incidents = await allIncidents(history, log, windowMs)
+  return incidents.flatMap(incident => incident.tickets).filter(isUnfinished)
 }
 
 type Started = Awaited<ReturnType<typeof startUp<'bot'>>>
@@ -111,7 +106,7 @@ const watchSymptoms = async (started: Started, deps: Deps, kube: Kube): Promise<
     clock,
     log,
     settings: { stuckAfterMs: settings.stuckAfter, rolloutStuckAfterMs: settings.rolloutStuckAfter, tickMs },
-    openTickets: await openTickets(history, settings.incidentWindow),
+    openTickets: await openTickets(history, log, settings.incidentWindow),
     onSymptom: reportSymptom(deps),
     onGone: one => gone({ node: one.node, ticket: ticketId(one), end: one.end }),
   })

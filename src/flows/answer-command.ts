@@ -1,13 +1,8 @@
-import {
-  foldIncident,
-  type IncidentEvent,
-  type IncidentState,
-  incidentStream,
-  runStream,
-} from '../core/incident/incident.js'
+import { runStream } from '../core/incident/incident.js'
 import { foldRun, type RunEvent } from '../core/runbook/run.js'
-import type { Clock, Cluster, History, Jobs, Message } from '../ports.js'
+import type { Clock, Cluster, History, Jobs, Log, Message } from '../ports.js'
 import { renderHelp, renderLooking, renderStatus, renderUnknownNode } from '../view/command.js'
+import { allIncidents } from './all-incidents.js'
 import { record } from './record.js'
 import { type RequestEvent, requestStream } from './request.js'
 
@@ -16,6 +11,7 @@ export interface CommandDeps {
   cluster: Pick<Cluster, 'nodes'>
   history: History
   jobs: Jobs
+  log: Log
   clock: Clock
   settings: { incidentWindowMs: number; timeZone: string }
 }
@@ -28,19 +24,10 @@ export interface Command {
   id: string
 }
 
-const allIncidents = async (deps: CommandDeps): Promise<IncidentState[]> => {
-  const streams = await deps.history.streams(incidentStream(''))
-  const incidents = await Promise.all(
-    streams.map(async stream => {
-      const { events } = await deps.history.read<IncidentEvent>(stream)
-      return foldIncident(stream.slice(incidentStream('').length), events, deps.settings.incidentWindowMs)
-    }),
-  )
-  return incidents.filter(i => i !== undefined)
-}
-
 const status = async (deps: CommandDeps): Promise<Message> => {
-  const incidents = (await allIncidents(deps)).toSorted((a, b) => a.startedAt - b.startedAt)
+  const incidents = (await allIncidents(deps.history, deps.log, deps.settings.incidentWindowMs)).toSorted(
+    (a, b) => a.startedAt - b.startedAt,
+  )
   const ids = incidents.flatMap(i => i.runs.map(r => r.run))
   const runs = await Promise.all(
     ids.map(async id => foldRun((await deps.history.read<RunEvent>(runStream(id))).events)),

@@ -10,8 +10,9 @@ import {
 import { type Approvers, mayApprove } from '../core/runbook/approval.js'
 import { type Actor, allowed, foldRun, type RunEvent, type RunState } from '../core/runbook/run.js'
 import type { ButtonValue } from '../view/button.js'
+import type { Job } from '../ports.js'
 import { openRun, type OpenRunDeps } from './open-run.js'
-import { record } from './record.js'
+import { enqueueRecorded, record } from './record.js'
 
 export interface DecideDeps extends OpenRunDeps {
   clusterName: string
@@ -57,9 +58,11 @@ const onRun = async (
   })
   if (!written.changed) return answer
   const node = nodeOfIncident(click.value.incident)
-  await deps.jobs.enqueue({ kind: 'step', run, node, length: written.length })
-  await deps.jobs.enqueue({ kind: 'publish', node, length: written.length })
-  return answer
+  const jobs: Job[] = [
+    { kind: 'step', run, node, length: written.length },
+    { kind: 'publish', node, length: written.length },
+  ]
+  return (await enqueueRecorded(deps.jobs, jobs)) ?? answer
 }
 
 const wanted = (value: ButtonValue): RunClick => ({
@@ -120,7 +123,9 @@ const onPaused = async (deps: DecideDeps, click: ButtonClick): Promise<string> =
           : click.value.action === 'escalate'
             ? { at, by, type: 'RunEnded', outcome: 'held', escalateTo: deps.settings.escalateTo }
             : { at, by, type: 'RunEnded', outcome: 'held' }
-    if (allowed[state.status].includes(event.type)) return { event }
+    // While an undo is at work only the worker may end the run: what it put back must still be written down.
+    const theirs = event.type === 'RunEnded' && state.status === 'undoing'
+    if (allowed[state.status].includes(event.type) && !theirs) return { event }
     return state.status === 'ended'
       ? `This run has ended already (${state.outcome}).`
       : `Not now: the run is ${state.status}. Wait for its card to change.`
@@ -182,8 +187,7 @@ const onIncident = async (deps: DecideDeps, click: ButtonClick): Promise<string>
     return []
   })
   if (!written.changed) return answer
-  await deps.jobs.enqueue({ kind: 'publish', node, length: written.length })
-  return ''
+  return (await enqueueRecorded(deps.jobs, [{ kind: 'publish', node, length: written.length }])) ?? ''
 }
 
 /** A click → one event. Answers the sentence that person alone is shown, or '' where the thread itself answers. */

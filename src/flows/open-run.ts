@@ -1,8 +1,8 @@
 import { foldIncident, type IncidentEvent, incidentMay, incidentStream } from '../core/incident/incident.js'
 import type { Actor } from '../core/runbook/run.js'
-import type { Clock, History, Jobs, Runbooks } from '../ports.js'
+import type { Clock, History, Job, Jobs, Runbooks } from '../ports.js'
 import { freeNode, takeNode } from './fleet.js'
-import { record } from './record.js'
+import { enqueueRecorded, record } from './record.js'
 
 export interface OpenRunDeps {
   history: History
@@ -65,7 +65,9 @@ export const openRun =
       if (!mine) await freeNode(deps, node, run)
       return answer
     }
-    await deps.jobs.enqueue({ kind: 'step', run, node, length: 0 })
-    await deps.jobs.enqueue({ kind: 'publish', node, length: written.length })
-    return ''
+    const jobs: Job[] = [
+      { kind: 'step', run, node, length: 0 },
+      { kind: 'publish', node, length: written.length },
+    ]
+    return (await enqueueRecorded(deps.jobs, jobs)) ?? ''
   }

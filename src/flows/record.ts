@@ -1,4 +1,4 @@
-import type { History } from '../ports.js'
+import { type History, type Job, type Jobs, Unreachable } from '../ports.js'
 
 export interface Written<E> {
   events: E[]
@@ -24,4 +24,18 @@ export const record = async <E>(
       return { events: [...events, ...more], length: length + more.length, changed: true }
   }
   throw new Error(`${stream}: fifty others were first; giving up`)
+}
+
+/**
+ * Work that follows from what was written. It cannot be taken back by a queue that does not answer: `resume` asks for it
+ * again. Answers the sentence for the person who waits, undefined where all went well.
+ */
+export const enqueueRecorded = async (jobs: Jobs, wanted: readonly Job[]): Promise<string | undefined> => {
+  try {
+    for (const job of wanted) await jobs.enqueue(job)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof Unreachable)) throw error
+    return 'Recorded. The queue does not answer just now; it begins by itself as soon as it does.'
+  }
 }

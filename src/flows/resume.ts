@@ -34,7 +34,7 @@ const resumeRun = async (deps: ResumeDeps, incident: IncidentState): Promise<voi
 
 /** Open ones, held ones too; and one that was only noticed as long as nobody could count the node (law 5). */
 const wantsFresh = (state: IncidentState): boolean =>
-  ['open', 'diagnosed', 'holding'].includes(state.status) ||
+  ['open', 'diagnosed', 'holding', 'escalated'].includes(state.status) ||
   (state.status === 'noticed' &&
     state.evidence.at(-1)?.counts === undefined &&
     state.tickets.some(t => !t.ended))

@@ -6,6 +6,7 @@ import {
   runStream,
 } from '../core/incident/incident.js'
 import { foldRun, nextOfRun, type RunEvent, type RunState, settledLength } from '../core/runbook/run.js'
+import { record } from './record.js'
 import { endIncidentRun, settle } from './settle-run.js'
 import { act, contextOf, plan, type RunStepDeps, undo } from './step-events.js'
 
@@ -83,6 +84,21 @@ const oneStep = async (
   }
 }
 
+/** A step that did not work is told beside the node's state: that is read again. */
+const readAgainAfterFailure = async (
+  deps: RunStepDeps,
+  job: { run: string; node: string },
+): Promise<void> => {
+  const state = foldRun((await deps.history.read<RunEvent>(runStream(job.run))).events)
+  if (state?.status !== 'paused') return
+  const at = deps.clock.now()
+  const why = 'a step did not work'
+  const written = await record<IncidentEvent>(deps.history, incidentStream(job.node), events =>
+    events.length === 0 ? [] : [{ at, by: 'cnibot', type: 'EvidenceWanted', why }],
+  )
+  if (written.changed) await deps.jobs.enqueue({ kind: 'collect', node: job.node, length: written.length })
+}
+
 /** One thing of one run: plan, act, undo or end; then the next is enqueued. A job that comes late finds that it is late. */
 export const runStep =
   (deps: RunStepDeps) =>
@@ -105,6 +121,7 @@ export const runStep =
       { run: job.run, node: job.node, status: state.status, position: state.position },
       'run moved on',
     )
+    await readAgainAfterFailure(deps, job)
     await deps.jobs.enqueue({ kind: 'step', run: job.run, node: job.node, length: grown })
     await deps.jobs.enqueue({ kind: 'publish', node: job.node, length: grown })
   }

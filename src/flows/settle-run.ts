@@ -32,11 +32,16 @@ export const endIncidentRun = async (deps: RunStepDeps, node: string, end: RunEn
   const written = await record<IncidentEvent>(deps.history, incidentStream(node), events => {
     const incident = foldIncident(node, events, deps.settings.incidentWindowMs)
     const open = incident?.status === 'repairing' && incident.runs.at(-1)?.run === run
-    return open ? [{ at, type: 'RunEnded', ...end }] : []
+    if (!open) return []
+    const ended: IncidentEvent = { at, type: 'RunEnded', ...end }
+    // The last reading is from before the run: what the thread says of the node must be read again.
+    const again: IncidentEvent = { at, by: 'cnibot', type: 'EvidenceWanted', why: 'a run has ended' }
+    return recountAt === undefined ? [ended, again] : [ended]
   })
   await freeNode(deps, node, run)
   if (recountAt !== undefined)
     await deps.jobs.enqueue({ kind: 'recount', node, length: written.length, dueAt: recountAt })
+  if (recountAt === undefined) await deps.jobs.enqueue({ kind: 'collect', node, length: written.length })
   await deps.jobs.enqueue({ kind: 'publish', node, length: written.length })
 }
 

@@ -140,6 +140,14 @@ test('P-A1: hold is an end of its own; P-P6: closing by hand needs a reason', as
   expect(await click('U1', { action: 'close' }, 'the node was replaced')).toBe('')
 })
 
+test('while an undo is at work nobody can end the run: what it puts back is still to be written down', async () => {
+  const { click, history, runEvents, plan } = await waiting()
+  const begun = ['UndoAsked', 'UndoStarted'].map(type => ({ at: t0, by: 'U1', type, index: 0 }) as RunEvent)
+  await history.append<RunEvent>(runStream('node-07.1-r1'), 2, begun)
+  expect(await click('U2', { action: 'hold', ...plan })).toContain('Not now: the run is undoing')
+  expect(await runEvents()).toHaveLength(4)
+})
+
 test.each(['reconcile', 'cordon', 'hold', 'close'] as const)(
   '%s is for approvers, and says so',
   async action => {

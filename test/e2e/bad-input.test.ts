@@ -127,8 +127,8 @@ beforeAll(async () => {
       }),
     ),
   )
-}, 120_000)
-afterAll(() => world?.stop(), 60_000)
+}, 600_000)
+afterAll(() => world?.stop(), 120_000)
 
 test.each(cases.map((one, index) => ({ ...one, node: nameOf(index) })))(
   'a node with $what: one clear line, and never as zero',

@@ -36,8 +36,8 @@ beforeAll(async () => {
   await loadTest(world, quiet, small)
   await startWorkloads(world, quiet, small)
   printed = await diagnose()
-}, 120_000)
-afterAll(() => world?.stop(), 60_000)
+}, 600_000)
+afterAll(() => world?.stop(), 120_000)
 
 test('must-show 6: evidence and verdict at a terminal, with neither Slack nor Redis', () => {
   expect(Object.keys(env()).filter(name => /SLACK|REDIS/.test(name))).toEqual([])
@@ -68,7 +68,7 @@ test('must-show 6: the words are those of the thread', async () => {
   const [, ...atTerminal] = plain(printed.stdout).filter(line => line !== '')
   expect(atTerminal.filter(line => !inSlack.has(line))).toEqual([])
   expect(atTerminal.length).toBeGreaterThan(35)
-}, 90_000)
+}, 600_000)
 
 test('must-show 6: --json prints the bundle and the verdict, and nothing else', async () => {
   const asJson = await diagnose('--json')
@@ -100,7 +100,7 @@ test('an unknown node, a missing kubeconfig and a wrong path: one line each, exi
   const relative = await cnibot(['diagnose', brokenNode, '--kubeconfig', 'config'], env())
   expect(relative).toMatchObject({ code: 2, stdout: '' })
   expect(relative.stderr).toMatch(/CNIBOT_KUBECONFIG is "config"; it must be an absolute path\n$/)
-}, 60_000)
+}, 600_000)
 
 test.each<[string, () => string[], RegExp]>([
   [

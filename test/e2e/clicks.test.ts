@@ -69,8 +69,8 @@ beforeAll(async () => {
   await first!.play(world)
   await saying(world, 'Waiting for an approver')
   live = liveAddresses(world)
-}, 180_000)
-afterAll(() => world?.stop(), 60_000)
+}, 600_000)
+afterAll(() => world?.stop(), 120_000)
 
 test('P-A1: the node is cordoned at once, after a person approved the plan for it', async () => {
   await press(world, 'approver', 'cordon')
@@ -83,7 +83,7 @@ test('P-A1: the node is cordoned at once, after a person approved the plan for i
   expect(world.api.store.get('nodes', undefined, brokenNode)?.metadata.annotations).toMatchObject({
     'cnibot.io/cordoned-by': 'prod-eu1/node-07.1',
   })
-}, 90_000)
+}, 600_000)
 
 test('must-show 8: of two clicks at the same moment one opens a run, the other is told who was first', async () => {
   const head = thread(world)[0]!
@@ -169,7 +169,7 @@ test('must-show 8: two approvals at the same moment are one removal, and the sec
       .map(a => [a.address, a.owner]),
   )
   expect([...live].filter(([address, owner]) => owners.get(address) !== owner)).toEqual([])
-}, 90_000)
+}, 600_000)
 
 test('P-A1: hold, cordoned, is an end of its own, and the status says whose it is', async () => {
   await waitingPlan()

@@ -53,7 +53,7 @@ test('Ctrl-C in the middle of the story leaves no process and no folder', async 
   const folders = commands.flatMap(command => /\S*\/cnibot-lab-\w+/.exec(command)?.[0] ?? [])
   expect(folders).not.toEqual([])
   expect(folders.filter(existsSync)).toEqual([])
-}, 180_000)
+}, 600_000)
 
 test.each([
   [['--ply'], /Unknown option '--ply'/],

@@ -30,7 +30,7 @@ const repliesTo = (world: World, head: Message): Message[] =>
   world.slack.messages(world.channel, head.ts).filter(m => m.ts !== head.ts)
 
 /** Asks with `/cni diagnose` and waits for all four parts of the answer. */
-export const diagnosed = async (world: World, node: string, deadlineMs = 60_000): Promise<NodeAnswer> => {
+export const diagnosed = async (world: World, node: string, deadlineMs = 180_000): Promise<NodeAnswer> => {
   const before = new Set(world.slack.messages(world.channel).map(m => m.ts))
   await command(world, `diagnose ${node}`)
   return world.slack.waitFor(

@@ -13,7 +13,7 @@ export const cnibot = (args: string[], env: Record<string, string>): Promise<End
     const child = spawn(process.execPath, [builtProgram(), ...args], {
       env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: 60_000,
+      timeout: 180_000,
     })
     const ended: Ended = { code: null, stdout: '', stderr: '' }
     child.stdout.on('data', (chunk: Buffer) => {

@@ -31,8 +31,8 @@ beforeAll(async () => {
     .orphans()
     .map(a => a.address)
   live = liveAddresses(world)
-}, 180_000)
-afterAll(() => world?.stop(), 60_000)
+}, 600_000)
+afterAll(() => world?.stop(), 120_000)
 
 describe('what the thread tells before anybody acts', () => {
   test('C3: one incident and one thread for the node, with the tickets in order of time', () => {
@@ -139,7 +139,7 @@ describe('the repair by clicks', () => {
     await repairByClicks(world, quiet)
     // The head is drawn first, the card after it.
     await saying(world, /\*Ended [\d:]+\*, completed: every step and every check/)
-  }, 180_000)
+  }, 600_000)
 
   const card = (): string =>
     newest(world, /^\*Give leaked addresses back without moving workloads · node-07\*/)
@@ -244,5 +244,5 @@ describe('the repair by clicks', () => {
     expect(textOf(recount)).toMatch(/resolved/)
     expect(textOf(thread(world)[0]!)).toMatch(/^🟢 \*node-07 resolved\* · prod-eu1\n243 moved, 0 skipped/)
     expect(heads()).toHaveLength(1)
-  }, 90_000)
+  }, 600_000)
 })

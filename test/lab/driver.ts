@@ -64,7 +64,7 @@ export const thread = (world: World): Message[] => {
 }
 
 /** Waits until a message of the thread says this. */
-export const saying = (world: World, text: string | RegExp, deadlineMs = 60_000): Promise<Message> =>
+export const saying = (world: World, text: string | RegExp, deadlineMs = 180_000): Promise<Message> =>
   world.slack.waitFor(
     () =>
       thread(world).find(m => (typeof text === 'string' ? textOf(m).includes(text) : text.test(textOf(m)))),
@@ -78,7 +78,7 @@ export const press = async (
   user: string,
   action: string,
   {
-    deadlineMs = 60_000,
+    deadlineMs = 180_000,
     not = new Set<string>(),
     where = (message: Message) => message.blocks !== undefined,
   } = {},

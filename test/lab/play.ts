@@ -32,7 +32,7 @@ const over = (messages: Message[]): Message | undefined =>
 
 /** Presses again while nobody answers, as a person does who sees Slack's warning sign: the bot may just be away. */
 const insist = async (world: World, ts: string, actionId: string): Promise<void> => {
-  const deadline = performance.now() + 60_000
+  const deadline = performance.now() + 120_000
   for (;;) {
     if (world.slack.connections() > 0) {
       const outcome = await world.slack.press({ user: 'approver', channel: world.channel, ts, actionId })
@@ -63,7 +63,7 @@ export const repairByClicks = async (world: World, { say }: Teller): Promise<voi
         const paused = messages.find(m => buttonsOf(m).some(b => b.action_id === 'cnibot:retry'))
         return paused ?? waiting ?? over(messages)
       },
-      90_000,
+      240_000,
       'the next plan, or the end of the run',
     )
     const actions = buttonsOf(next).map(b => String(b.action_id).replace('cnibot:', ''))
@@ -95,7 +95,7 @@ export const liveAddresses = (world: World): Map<string, string> => {
 }
 
 export const nextDay = async (world: World, { say }: Teller): Promise<void> => {
-  world.clock.advance(24 * 3_600_000 + 60_000)
+  world.clock.advance(24 * 3_600_000 + 120_000)
   say('a day passes')
   await saying(world, /^🟢 |Opened again|eopened/)
 }

@@ -4,8 +4,8 @@ import type { World } from '../lab/world.js'
 type Name = 'bot' | 'worker'
 
 export interface Killer {
-  /** The events after which the process was killed, by history, kind and step. */
-  killed: string[]
+  /** The events after which the process was killed, by history, kind and step: all that were recorded. */
+  readonly killed: string[]
   stop(): Promise<void>
 }
 
@@ -21,37 +21,42 @@ const nameOf = (stream: string, text: string): string => {
 }
 
 /**
- * Watches Redis itself and kills the process the moment an event is recorded, the first time for each kind and step:
- * whatever that process had yet to do after writing it down is lost. It is started again at once.
+ * Watches Redis itself and kills the process the moment an event is recorded, the first time for each kind and step,
+ * while it is coming up again too: whatever it had yet to do after writing it down is lost. It is started again at once.
  */
 export const killAtEveryEvent = async (world: World, victim: Name): Promise<Killer> => {
   const redis = new Redis(world.redis.url)
   const monitor = await redis.monitor()
   const seen = new Set<string>()
-  const killed: string[] = []
-  let restarting: Promise<unknown> | undefined
-  const kill = async (): Promise<void> => {
-    await world.running(victim)?.kill('SIGKILL')
-    await world.start(victim)
+  let stopped = false
+  const revive = async (): Promise<void> => {
+    while (!stopped) {
+      await world.running(victim)?.ended
+      // One that is killed before it is ready is simply started once more.
+      if (!stopped) await world.start(victim).catch(() => undefined)
+    }
   }
+  let reviving: Promise<void> | undefined
   monitor.on('monitor', (_time: string, args: string[]) => {
     const [command = '', key = '', text = ''] = args
     const stream = /:history:(.+)$/.exec(key)?.[1]
-    if (command.toLowerCase() !== 'rpush' || stream === undefined || restarting) return
+    if (command.toLowerCase() !== 'rpush' || stream === undefined || stopped) return
     const name = nameOf(stream, text)
     if (seen.has(name)) return
     seen.add(name)
-    killed.push(name)
-    restarting = kill().finally(() => {
-      restarting = undefined
-    })
+    void world.running(victim)?.kill('SIGKILL')
+    reviving ??= revive()
   })
   return {
-    killed,
+    get killed() {
+      return [...seen]
+    },
     stop: async () => {
+      stopped = true
       monitor.disconnect()
       redis.disconnect()
-      await restarting
+      await world.running(victim)?.kill('SIGKILL')
+      await reviving
     },
   }
 }

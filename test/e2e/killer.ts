@@ -1,4 +1,5 @@
-import { Redis } from 'ioredis'
+import { connect } from 'node:net'
+import { createInterface } from 'node:readline'
 import type { World } from '../lab/world.js'
 
 type Name = 'bot' | 'worker'
@@ -14,7 +15,8 @@ export interface Killer {
  * MONITOR prints text with its own escapes, so this looks for the words instead of parsing.
  */
 const nameOf = (stream: string, text: string): string => {
-  const found = (pattern: RegExp): string => pattern.exec(text)?.[1] ?? ''
+  const plain = text.replaceAll('\\"', '"')
+  const found = (pattern: RegExp): string => pattern.exec(plain)?.[1] ?? ''
   const key = found(/"key":"([^"]+)"/).replace(/-(node-|\d).*/, '')
   const parts = [stream.split('/')[0] ?? '', found(/"type":"(\w+)"/), found(/"index":(\d+)/), key]
   return parts.filter(part => part !== '').join(' ')
@@ -25,8 +27,15 @@ const nameOf = (stream: string, text: string): string => {
  * while it is coming up again too: whatever it had yet to do after writing it down is lost. It is started again at once.
  */
 export const killAtEveryEvent = async (world: World, victim: Name): Promise<Killer> => {
-  const redis = new Redis(world.redis.url)
-  const monitor = await redis.monitor()
+  // A plain socket: one line a command. A client library loses its count of answers over MONITOR's.
+  const socket = connect(world.redis.port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  const lines = createInterface({ input: socket })
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject)
+    lines.once('line', () => resolve())
+    socket.write('MONITOR\r\n')
+  })
   const seen = new Set<string>()
   let stopped = false
   const revive = async (): Promise<void> => {
@@ -37,10 +46,9 @@ export const killAtEveryEvent = async (world: World, victim: Name): Promise<Kill
     }
   }
   let reviving: Promise<void> | undefined
-  monitor.on('monitor', (_time: string, args: string[]) => {
-    const [command = '', key = '', text = ''] = args
-    const stream = /:history:(.+)$/.exec(key)?.[1]
-    if (command.toLowerCase() !== 'rpush' || stream === undefined || stopped) return
+  lines.on('line', line => {
+    const [, stream, text] = /"rpush" "[^"]*:history:([^"]+)" "(.*)"$/i.exec(line) ?? []
+    if (stream === undefined || text === undefined || stopped) return
     const name = nameOf(stream, text)
     if (seen.has(name)) return
     seen.add(name)
@@ -53,8 +61,8 @@ export const killAtEveryEvent = async (world: World, victim: Name): Promise<Kill
     },
     stop: async () => {
       stopped = true
-      monitor.disconnect()
-      redis.disconnect()
+      lines.close()
+      socket.destroy()
       await world.running(victim)?.kill('SIGKILL')
       await reviving
     },

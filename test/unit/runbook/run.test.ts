@@ -26,9 +26,10 @@ test('prerequisites come first and wait for a person even though they change not
   const state = fold(opened(book), planned(0, 'confirm'))
   expect(state.lines[0]?.spec.kind).toBe('confirm')
   expect(state.status).toBe('awaiting')
-  expect(
-    nextOfRun(fold(opened(book), planned(0, 'confirm'), event(0, 'InputGiven', { index: 0 }))),
-  ).toEqual({ do: 'act', index: 0 })
+  expect(nextOfRun(fold(opened(book), planned(0, 'confirm'), event(0, 'InputGiven', { index: 0 })))).toEqual({
+    do: 'act',
+    index: 0,
+  })
 })
 
 test('an expired plan waits for a click: it is not made again every half hour of the night', () => {

@@ -8,7 +8,7 @@ import {
   incidentStream,
 } from '../core/incident/incident.js'
 import { movedAway, shouldOpen } from '../core/incident/ticket.js'
-import { measure } from '../core/ipam/gap.js'
+import { countsOf, measure } from '../core/ipam/gap.js'
 import type { History, Jobs, Log, Runbooks } from '../ports.js'
 import { type GatherDeps, gather } from '../steps/gather.js'
 import { record } from './record.js'
@@ -26,11 +26,11 @@ export interface CollectDeps extends GatherDeps {
   }
 }
 
-export const countsOf = (bundle: Bundle): { counts: Counts | undefined; reason: string | undefined } => {
+const counted = (bundle: Bundle): { counts: Counts | undefined; reason: string | undefined } => {
   const gap = measure(bundle)
-  if (!isKnown(gap)) return { counts: undefined, reason: gap.reason }
-  const { standings: _, ...counts } = gap.value
-  return { counts, reason: undefined }
+  return isKnown(gap)
+    ? { counts: countsOf(gap.value), reason: undefined }
+    : { counts: undefined, reason: gap.reason }
 }
 
 /** What the tickets say of the node: a Pod that ran elsewhere after it was moved speaks against this one (P-R2). */
@@ -56,7 +56,7 @@ export const look = async (
   const id = `${node}-${bundle.collectedAt}`
   await deps.history.keepBundle(id, bundle, deps.settings.bundleTtlMs)
   const verdict = diagnose(bundle, await deps.runbooks.list(), ticketHistory(incident))
-  return { id, bundle, verdict, ...countsOf(bundle) }
+  return { id, bundle, verdict, ...counted(bundle) }
 }
 
 /** A symptom after the repair made us look before the re-count was due, and there are orphans again. */

@@ -106,7 +106,7 @@ const stillOrphaned = async (plan: Plan<'remove-orphans'>, ctx: StepContext) => 
   const earlier = await ctx.bundle(plan.data.bundleId)
   if (!earlier) throw new Refused('the reading this plan was made from is no longer kept; plan it again')
   if (plan.data.actFrom !== undefined) await waitUntil(ctx, plan.data.actFrom)
-  const { bundle } = await ctx.measure(ctx.run.node, 'light')
+  const { bundle } = await ctx.measure(ctx.run.node, 'count')
   const facts = await nodeNow(ctx)
   const fresh = planRemoval({
     earlier,

@@ -3,6 +3,7 @@ import type { Done, Plan } from '../core/runbook/plan.js'
 import type { RunState } from '../core/runbook/run.js'
 import type { StepKind, StepSpec } from '../core/runbook/schema.js'
 import type { Clock, Cluster, NodeShell } from '../ports.js'
+import type { How } from './gather.js'
 
 export interface StepSettings {
   testPodNamespace: string
@@ -21,8 +22,8 @@ export interface StepContext {
   clock: Clock
   settings: StepSettings
   signal: AbortSignal
-  /** A fresh reading; `light` leaves out journal and peers. The full ones are kept and have an id. */
-  measure(node: string, how: 'light' | 'full'): Promise<{ bundle: Bundle; id: string }>
+  /** A fresh reading, as much of it as is asked for. The full ones are kept and have an id. */
+  measure(node: string, how: How): Promise<{ bundle: Bundle; id: string }>
   bundle(id: string): Promise<Bundle | undefined>
 }
 

@@ -58,7 +58,7 @@ const filesOf = (gap: Gap): Map<string, string> =>
 
 /** The Pod's own addresses are inside the node's ranges, and no sandbox failure was told of it (P-A7, P-V2). */
 const proveAdd = async (pod: PodFacts, ctx: StepContext): Promise<Held> => {
-  const { bundle } = await ctx.measure(ctx.run.node, 'light')
+  const { bundle } = await ctx.measure(ctx.run.node, 'count')
   const gap = measure(bundle)
   if (!isKnown(gap)) throw new Failed(`the test Pod runs, but the node could not be counted: ${gap.reason}`)
   if (!isKnown(bundle.conflist))
@@ -84,7 +84,7 @@ const proveDel = async (pod: PodFacts, held: Held, ctx: StepContext): Promise<st
   const ips = [...held.files.keys()].join(', ')
   let seen = held.before
   const after = await lookUntil(ctx, async () => {
-    const { bundle } = await ctx.measure(ctx.run.node, 'light')
+    const { bundle } = await ctx.measure(ctx.run.node, 'count')
     const gap = measure(bundle)
     if (!isKnown(gap)) return undefined
     const now = filesOf(gap.value)

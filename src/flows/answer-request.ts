@@ -16,8 +16,7 @@ export const answerRequest =
     const { node } = job
     const fold = (all: IncidentEvent[]) => foldIncident(node, all, deps.settings.incidentWindowMs)
     const before = fold((await deps.history.read<IncidentEvent>(incidentStream(node))).events)
-    const { id, verdict, counts, reason } = await look(deps, node, before, signal)
-    const at = deps.clock.now()
+    const { id, at, verdict, counts, reason } = await look(deps, node, before, signal)
     const collected = {
       at,
       by: asked.by,
@@ -36,7 +35,9 @@ export const answerRequest =
     const incident = fold(written.events)
     const shown = incident?.opened && incident.status !== 'resolved' ? incident.id : undefined
     await record<RequestEvent>(deps.history, stream, all =>
-      unanswered(all)?.wants === 'look' ? [{ at, type: 'Looked', bundle: id, verdict, incident: shown }] : [],
+      unanswered(all)?.wants === 'look'
+        ? [{ at: deps.clock.now(), type: 'Looked', bundle: id, verdict, incident: shown }]
+        : [],
     )
     if (written.changed) await deps.jobs.enqueue({ kind: 'publish', node, length: written.length })
     await deps.jobs.enqueue({ kind: 'publish-answer', request: job.request })

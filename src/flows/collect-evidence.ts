@@ -56,7 +56,8 @@ export const look = async (
   const id = `${node}-${bundle.collectedAt}`
   await deps.history.keepBundle(id, bundle, deps.settings.bundleTtlMs)
   const verdict = diagnose(bundle, await deps.runbooks.list(), ticketHistory(incident))
-  return { id, bundle, verdict, ...counted(bundle) }
+  // The node is as old as the look's beginning: one that took long says nothing of what came up meanwhile.
+  return { id, at: bundle.collectedAt, bundle, verdict, ...counted(bundle) }
 }
 
 /** A symptom after the repair made us look before the re-count was due, and there are orphans again. */
@@ -99,8 +100,7 @@ export const collectEvidence =
     const before = fold((await deps.history.read<IncidentEvent>(incidentStream(node))).events)
     const wanted = before?.evidenceWanted
     if (!wanted) return
-    const { id, verdict, counts, reason } = await look(deps, node, before, signal)
-    const at = deps.clock.now()
+    const { id, at, verdict, counts, reason } = await look(deps, node, before, signal)
     const written = await record<IncidentEvent>(deps.history, incidentStream(node), events => {
       const state = fold(events)
       // A look that another one overtook is older than what was asked for since.

@@ -29,7 +29,7 @@ export const recount =
     const last = before.runs.findLast(r => r.outcome === 'completed')
     const run = last && foldRun((await deps.history.read<RunEvent>(runStream(last.run))).events)
     const checks = run?.runbook.watch?.checks ?? ['allocations-match-sandboxes' as const]
-    const { id, bundle, counts, verdict, reason } = await look(deps, node, before, signal)
+    const { id, at: lookedAt, bundle, counts, verdict, reason } = await look(deps, node, before, signal)
     const results = checks.map(check => evaluate(check, { bundle, since: last?.endedAt ?? before.startedAt }))
     const at = deps.clock.now()
     const matched = results.some(r => r.holds === false)
@@ -53,7 +53,7 @@ export const recount =
         nextAt,
       }
       const opened: IncidentEvent = {
-        at,
+        at: lookedAt,
         by: 'cnibot',
         type: 'EvidenceCollected',
         bundle: id,

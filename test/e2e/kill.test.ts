@@ -5,7 +5,7 @@ import { textOf, thread } from '../lab/driver.js'
 import { liveAddresses, nextDay, repairByClicks, tellStory } from '../lab/play.js'
 import { brokenNode, small, times } from '../lab/story.js'
 import { builtCli, startWorld, type World } from '../lab/world.js'
-import { killAtEveryEvent } from './killer.js'
+import { type Killer, killAtEveryEvent } from './killer.js'
 
 const quiet = { say: () => undefined }
 
@@ -29,8 +29,8 @@ describe.each(['worker', 'bot'] as const)(
   victim => {
     test('the story ends the same', async () => {
       const world = await startWorld({ start: times.loadTest - 600_000, nodes: small.nodes, cli: builtCli })
+      let killer: Killer | undefined
       try {
-        let killer: Awaited<ReturnType<typeof killAtEveryEvent>> | undefined
         const say = async (line: string): Promise<void> => {
           if (line.includes('are running')) killer = await killAtEveryEvent(world, victim)
         }
@@ -71,6 +71,7 @@ describe.each(['worker', 'bot'] as const)(
           ]),
         )
       } finally {
+        await killer?.stop()
         await world.stop()
       }
     }, 600_000)

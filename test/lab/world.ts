@@ -158,7 +158,9 @@ const assemble = (
     cli: { ...ssh, CNIBOT_KUBECONFIG: kubeconfig.cli },
   }
   const running = new Map<string, Running>()
+  let over = false
   stops.push(async () => {
+    over = true
     await Promise.all([...running.values()].map(p => p.kill('SIGTERM')))
   })
   const cliBase = {
@@ -177,6 +179,7 @@ const assemble = (
     env,
     running: name => running.get(name),
     start: async name => {
+      if (over) throw new Error(`the world has ended: no ${name} is started in it`)
       const process = startProcess(cli, name, env(name), join(dir, 'logs', `${name}.log`))
       running.set(name, process)
       await process.ready

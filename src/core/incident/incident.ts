@@ -114,7 +114,10 @@ export const applyIncident = (
       const { bundle, at, counts, reason, verdict } = event
       const evidence = [...current.evidence, { bundle, at, counts, reason, verdict }]
       const status = current.status === 'open' ? 'diagnosed' : current.status
-      return { ...current, evidence, evidenceWanted: undefined, status }
+      // A look answers what was asked for before it began, nothing younger.
+      const wanted = current.evidenceWanted
+      const evidenceWanted = wanted && wanted.at > event.at ? wanted : undefined
+      return { ...current, evidence, evidenceWanted, status }
     }
     case 'Opened': {
       // A node that was only noticed and found clean had no thread: its first opening is the first.

@@ -27,7 +27,7 @@ export interface ButtonClick {
   reason: string | undefined
 }
 
-const runbookOf = { cordon: 'cordon', reconcile: 'leak-reconcile' } as const
+const runbookOf = { cordon: 'cordon', reconcile: 'leak-reconcile', drain: 'leak-drain' } as const
 
 interface RunClick {
   run: string
@@ -160,6 +160,7 @@ const incidentEvent = (
       return reason ? { at, by, type: 'ClosedByHand', reason } : 'Closing by hand needs a reason.'
     case 'cordon':
     case 'reconcile':
+    case 'drain':
     case 'approve':
     case 'refuse':
     case 'tick':
@@ -217,7 +218,8 @@ export const decide =
       case 'close':
         return (await notAnApprover(deps, click)) ?? onIncident(deps, click)
       case 'cordon':
-      case 'reconcile': {
+      case 'reconcile':
+      case 'drain': {
         const { incident } = value
         const ask = { node: nodeOfIncident(incident), incident, runbook: runbookOf[value.action], by }
         return (await notAnApprover(deps, click)) ?? openRun(deps)(ask)

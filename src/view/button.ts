@@ -2,6 +2,7 @@
 export const actions = [
   'cordon',
   'reconcile',
+  'drain',
   'hold',
   'release',
   'escalate',

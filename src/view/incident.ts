@@ -154,9 +154,11 @@ const headButtons = (input: HeadInput): Block[] => {
   const offered = latest(incident)?.verdict.runbooks ?? []
   const cordon = button(input, 'cordon', `Cordon ${node}`, { style: 'primary' })
   const reconcile = button(input, 'reconcile', 'Reconcile…')
+  const drain = button(input, 'drain', 'Drain…')
   const changes = [
     ...((known.whose === 'nobody' || known.unsure) && offered.length > 0 ? [cordon] : []),
     ...(offered.includes('leak-reconcile') ? [reconcile] : []),
+    ...(offered.includes('leak-drain') ? [drain] : []),
   ]
   const hold = button(input, 'hold', 'Hold')
   const escalate = button(input, 'escalate', 'Escalate')

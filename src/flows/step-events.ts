@@ -1,4 +1,4 @@
-import { planDigest } from '../core/runbook/plan.js'
+import { planDigest, planSubject } from '../core/runbook/plan.js'
 import type { RunEvent, RunState, StepError } from '../core/runbook/run.js'
 import { Failed, type History, type Jobs, type Log, Refused, type Runbooks, Unreachable } from '../ports.js'
 import { type GatherDeps, gather, type How } from '../steps/gather.js'
@@ -52,7 +52,7 @@ export const plan = async (deps: RunStepDeps, state: RunState, ctx: StepContext)
   try {
     const made = await planStep(line.spec, ctx)
     const at = deps.clock.now()
-    const digest = planDigest(made, { ...state, index })
+    const digest = planDigest(made, planSubject(state, index))
     return {
       at,
       by: 'cnibot',

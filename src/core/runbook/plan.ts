@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { CheckName } from '../check-names.js'
 import type { RemovalEntry } from '../ipam/removal.js'
 import type { TestPodSpec } from '../requests.js'
+import type { RunState } from './run-events.js'
 import type { StepKind } from './schema.js'
 
 /** What each kind needs to act, frozen at planning time; all of it is covered by the digest. */
@@ -80,9 +81,19 @@ export interface PlanSubject {
   node: string
   nodeUid: string
   bootId: string
+  /** How many plans of this step were given up before, if any: an approval of one of them is none of the next. */
+  before?: number
 }
 
-const canonical = (value: unknown): string => {
+export const planSubject = (state: RunState, index: number): PlanSubject => {
+  const { cluster, run, node, nodeUid, bootId } = state
+  const line = state.lines[index]
+  const before = (line?.attempts.length ?? 0) + (line?.outdated.length ?? 0)
+  return { cluster, run, index, node, nodeUid, bootId, ...(before > 0 ? { before } : {}) }
+}
+
+/** JSON with sorted keys and nothing between its parts: the same value gives the same text. */
+export const canonical = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (value && typeof value === 'object') {
     const entries = Object.entries(value)

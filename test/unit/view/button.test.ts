@@ -25,7 +25,7 @@ test.each([
   ['', 'nothing'],
   ['rm -rf /', 'a command'],
   ['[]', 'a list'],
-  ['{"a":"drain","c":"c","i":"i"}', 'an action that does not exist'],
+  ['{"a":"reboot","c":"c","i":"i"}', 'an action that does not exist'],
   ['{"a":"hold","c":"","i":"i"}', 'no cluster'],
   ['{"a":"hold","c":"c"}', 'no incident'],
   ['{"a":"approve","c":"c","i":"i","n":-1}', 'a step before the first'],

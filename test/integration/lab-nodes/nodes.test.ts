@@ -67,7 +67,8 @@ describe('a lab node', () => {
     const node = lab.nodes.node('node-08')
     const release = node.holdListing()
     const pending = node.add(pod('slow'))
-    await until(() => node.allocations().length === 1)
+    // The plugin makes the file first and writes the owner into it a moment later.
+    await until(() => Boolean(node.allocations()[0]?.owner))
     const owner = node.allocations()[0]?.owner ?? ''
     expect(await lab.run('node-08', 'crictl pods -q')).toBe('')
     expect(await lab.run('node-08', 'ctr -n k8s.io containers ls -q')).toContain(owner)

@@ -137,7 +137,10 @@ export interface Recorded<E> {
   length: number
 }
 
-/** Append-only histories. `append` answers false when somebody was first. */
+/**
+ * Append-only histories. `append` answers false when somebody was first. What it writes it writes to the audit chain too,
+ * as far as that is on the record: both or neither.
+ */
 export interface History {
   read<E>(stream: string): Promise<Recorded<E>>
   append<E>(stream: string, expectedLength: number, events: E[]): Promise<boolean>
@@ -152,6 +155,14 @@ export interface History {
   wasHandled(key: string): Promise<boolean>
   /** Said after the deed, never before: of what was marked and then lost in a crash, the second arrival is the only copy. */
   markHandled(key: string, ttlMs: number): Promise<void>
+}
+
+/** The chain of what was shown, decided and done. It only grows; forgetting a history takes nothing from it. */
+export interface Audit {
+  /** Number and hash of the newest entry; undefined as long as there is none. */
+  head(): Promise<{ n: number; hash: string } | undefined>
+  /** At most `most` lines behind the first `after` ones, as they are stored; none at the end. */
+  lines(after: number, most: number): Promise<string[]>
 }
 
 export type Job =

@@ -1,8 +1,15 @@
+import { beginOf, chained } from '../../src/core/audit/chain.js'
+import { auditFacts } from '../../src/core/audit/entry.js'
 import type { Bundle } from '../../src/core/evidence/bundle.js'
-import type { Clock, History, Recorded } from '../../src/ports.js'
+import type { Audit, Clock, History, Recorded } from '../../src/ports.js'
 
-/** Histories in memory. Everything goes through JSON, as it does with the real one. */
-export const fakeHistory = (clock: Clock = { now: () => Date.now() }): History => {
+/** Histories in memory, with their audit chain. Everything goes through JSON, as it does with the real one. */
+export const fakeHistory = (
+  clock: Clock = { now: () => Date.now() },
+  cluster = 'prod-eu1',
+): History & { audit: Audit } => {
+  const chain: string[] = []
+  let tip = beginOf(cluster)
   const lists = new Map<string, string[]>()
   const bundles = new Map<string, { text: string; until: number }>()
   const marks = new Map<string, number>()
@@ -12,6 +19,10 @@ export const fakeHistory = (clock: Clock = { now: () => Date.now() }): History =
     return lists.get(stream) ?? []
   }
   return {
+    audit: {
+      head: async () => (tip.n === 0 ? undefined : tip),
+      lines: async (after, most) => chain.slice(after, after + most),
+    },
     async read<E>(stream: string): Promise<Recorded<E>> {
       const events = linesOf(stream).map(line => JSON.parse(line) as E)
       return { events, length: events.length }
@@ -22,6 +33,10 @@ export const fakeHistory = (clock: Clock = { now: () => Date.now() }): History =
       if (events.length === 0) return true
       lists.set(stream, [...list, ...events.map(event => JSON.stringify(event))])
       forgotten.delete(stream)
+      const facts = events.flatMap((event, i) => auditFacts(stream, expectedLength + i, event) ?? [])
+      const more = chained(tip, facts)
+      chain.push(...more.lines)
+      tip = more.tip
       return true
     },
     async streams(prefix: string): Promise<string[]> {

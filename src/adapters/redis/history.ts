@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import type { Bundle } from '../../core/evidence/bundle.js'
-import type { History, Recorded } from '../../ports.js'
+import type { Audit, History, Recorded } from '../../ports.js'
+import { auditChain } from './audit-chain.js'
 import { keyPrefix, openRedis, reach, type Store } from './reach.js'
 
 export interface HistoryOptions extends Store {
@@ -12,29 +13,9 @@ export interface HistoryOptions extends Store {
 }
 
 export interface RedisHistory extends History {
+  audit: Audit
   close(): Promise<void>
 }
-
-/**
- * KEYS: the stream's list, the index of its kind. ARGV: expected length, stream, append id, then the events.
- * An entry is `<append id> <JSON>`: when the length no longer fits but the entry at that place carries this very id,
- * the first send had succeeded and only its answer was lost.
- */
-const appendScript = `
-local length = redis.call('LLEN', KEYS[1])
-local expected = tonumber(ARGV[1])
-local id = ARGV[3]
-if length ~= expected then
-  local there = redis.call('LINDEX', KEYS[1], expected)
-  if there and string.sub(there, 1, #id) == id then return 1 end
-  return 0
-end
-for i = 4, #ARGV do redis.call('RPUSH', KEYS[1], id .. ' ' .. ARGV[i]) end
-if #ARGV > 3 then
-  redis.call('SADD', KEYS[2], ARGV[2])
-  redis.call('PERSIST', KEYS[1])
-end
-return 1`
 
 const forgetScript = `
 redis.call('SREM', KEYS[2], ARGV[1])
@@ -47,26 +28,31 @@ const unpack = promisify(gunzip)
 export const createHistory = (options: HistoryOptions): RedisHistory => {
   const prefix = keyPrefix(options.cluster)
   const deadlineMs = options.deadlineMs ?? 5_000
-  const redis = openRedis(options.url, options.onError ?? (() => {}))
+  const onError = options.onError ?? (() => {})
+  const redis = openRedis(options.url, onError)
+  const chain = auditChain(redis, {
+    key: `${prefix}:audit`,
+    cluster: options.cluster,
+    deadlineMs,
+    onShrunk: onError,
+  })
   const listKey = (stream: string) => `${prefix}:history:${stream}`
   const handledKey = (key: string) => `${prefix}:handled:${key}`
   // One index a kind: runs are many and never listed.
   const index = (stream: string) => `${prefix}:streams:${stream.split('/', 1)[0]}`
 
   return {
+    audit: chain,
+
     async read<E>(stream: string): Promise<Recorded<E>> {
       const entries = await reach(`read ${stream}`, deadlineMs, () => redis.lrange(listKey(stream), 0, -1))
       const events = entries.map(entry => JSON.parse(entry.slice(entry.indexOf(' ') + 1)) as E)
       return { events, length: events.length }
     },
 
-    async append<E>(stream: string, expectedLength: number, events: E[]): Promise<boolean> {
-      const lines = events.map(event => JSON.stringify(event))
-      const id = randomUUID()
-      const answer = await reach(`append to ${stream}`, deadlineMs, () =>
-        redis.eval(appendScript, 2, listKey(stream), index(stream), expectedLength, stream, id, ...lines),
-      )
-      return answer === 1
+    append: <E>(stream: string, expectedLength: number, events: E[]): Promise<boolean> => {
+      const keys = { list: listKey(stream), index: index(stream) }
+      return chain.append({ keys, stream, expectedLength, id: randomUUID(), events })
     },
 
     async streams(begin: string): Promise<string[]> {

@@ -89,7 +89,7 @@ describe('history in Redis', () => {
     await open().markHandled('click/1', 60_000)
     await open().keepBundle('b-1', bundleWithoutAnswers('node-07'), 60_000)
     const keys = await raw.keys('*')
-    expect(keys).toHaveLength(4)
+    expect(keys).toHaveLength(5)
     for (const key of keys) expect(key).toMatch(/^cnibot:\{prod-eu1\}:/)
   })
 

@@ -36,6 +36,12 @@ export interface Clock {
   now(): number
 }
 
+/**
+ * Asked right before a change, after what the change depends on was read; throws when somebody else is in charge by now.
+ * What is then changed must be guarded by that reading, so that who was held up in between changes nothing either.
+ */
+export type Guard = () => Promise<void>
+
 /** The cluster, as far as this program asks and changes it. Throws Refused, Unreachable or Failed only. */
 export interface Cluster {
   node(name: string): Promise<NodeFacts | undefined>
@@ -58,9 +64,13 @@ export interface Cluster {
   setSchedulable(
     node: string,
     change: SchedulableChange,
+    guard?: Guard,
   ): Promise<{ wasUnschedulable: boolean; wasCordonedBy: string | undefined }>
-  /** Creating a Pod that exists already is not an error: the existing one is returned. */
-  createTestPod(spec: TestPodSpec): Promise<PodFacts>
+  /**
+   * Creating a Pod that exists already is not an error: the existing one is returned. `guard` is asked before and after:
+   * a Pod that was made although somebody else was in charge by then is deleted again.
+   */
+  createTestPod(spec: TestPodSpec, guard?: Guard): Promise<PodFacts>
   /** Gone already is not an error. Guarded by uid. */
   deletePod(namespace: string, name: string, uid: string): Promise<void>
   /** Events of this very Pod, newest last, as `reason: message`; an earlier one of its name had another uid. */
@@ -89,7 +99,7 @@ export interface NodeTarget {
 export interface NodeCommand {
   script: 'probe' | 'remove-orphans'
   args: string[]
-  /** For remove-orphans: the approved list, line by line. The probe's standard input is the script itself. */
+  /** For remove-orphans: the order's number, then the approved list, line by line. The probe's is the script itself. */
   stdin?: string
 }
 

@@ -7,6 +7,7 @@ import { clockFrom } from './adapters/system/clock.js'
 import { createLog } from './adapters/system/log.js'
 import { createMetrics, type Metrics, type MetricsSources } from './adapters/system/metrics.js'
 import { environment, readSettings, SettingsError, shownSettings } from './config.js'
+import { legalHistory } from './flows/legal-history.js'
 import type { Job, Log } from './ports.js'
 
 /**
@@ -33,7 +34,7 @@ export const startUp = async <R extends 'bot' | 'worker'>(role: R, watches?: Met
     settings,
     log,
     clock,
-    history: createHistory(store),
+    history: legalHistory(createHistory(store), { incidentWindowMs: both.incidentWindow }),
     jobs,
     metrics,
     /** What the process's own queue is served with. */

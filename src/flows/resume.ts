@@ -8,6 +8,7 @@ import {
 import { foldRun, nextOfRun, type RunEvent, settledLength } from '../core/runbook/run.js'
 import type { Clock, History, Jobs, Log } from '../ports.js'
 import { type FleetEvent, fleetStream, freeNode, underRepair } from './fleet.js'
+import { readAfterFailure } from './read-after-failure.js'
 import { record } from './record.js'
 import { answeredKeptMs, type RequestEvent, requestStream, unanswered } from './request.js'
 
@@ -29,6 +30,7 @@ const resumeRun = async (deps: ResumeDeps, incident: IncidentState): Promise<voi
   const { events } = await deps.history.read<RunEvent>(runStream(run))
   const state = foldRun(events)
   const waiting = state && state.status !== 'ended' && nextOfRun(state).do === 'wait'
+  if (waiting) await readAfterFailure(deps, { run, node })
   if (!waiting) await deps.jobs.enqueue({ kind: 'step', run, node, length: settledLength(events) })
 }
 

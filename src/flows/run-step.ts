@@ -1,76 +1,98 @@
-import {
-  foldIncident,
-  type IncidentEvent,
-  type IncidentState,
-  incidentStream,
-  runStream,
-} from '../core/incident/incident.js'
+import { foldIncident, type IncidentEvent, incidentStream, runStream } from '../core/incident/incident.js'
+import { inCharge, nextFence } from '../core/runbook/fence.js'
 import { foldRun, nextOfRun, type RunEvent, type RunState, settledLength } from '../core/runbook/run.js'
+import type { Job } from '../ports.js'
+import { Overtaken } from './fenced.js'
+import { openHistory } from './open-history.js'
+import { readAfterFailure } from './read-after-failure.js'
 import { record } from './record.js'
-import { endIncidentRun, settle } from './settle-run.js'
+import { settle } from './settle-run.js'
 import { act, contextOf, plan, type RunStepDeps, undo } from './step-events.js'
+import { untilAnswered } from './until-answered.js'
 
-/** The incident decided that there is a run; the run's own history is opened here, and after a crash again here. */
-const openHistory = async (deps: RunStepDeps, run: string, incident: IncidentState): Promise<void> => {
-  const summary = incident.runs.find(r => r.run === run)
-  const runbook = (await deps.runbooks.list()).find(r => r.name === summary?.runbook)
-  const facts = await deps.cluster.node(incident.node)
-  if (!summary || !runbook || !facts) {
-    const why = !facts ? `${incident.node} is not in the cluster` : 'its runbook is gone'
-    await endIncidentRun(deps, incident.node, {
-      by: 'cnibot',
-      run,
-      outcome: 'abandoned',
-      says: `could not begin: ${why}`,
-      recountAt: undefined,
-    })
-    return
-  }
-  const { openedAt: at, openedBy: by } = summary
-  const opened: RunEvent = {
-    at,
-    by,
-    type: 'RunOpened',
-    run,
-    cluster: deps.clusterName,
-    incident: incident.id,
-    node: incident.node,
-    nodeUid: facts.uid,
-    bootId: facts.bootId,
-    runbook,
-  }
-  await deps.history.append<RunEvent>(runStream(run), 0, [opened])
+/** A run as it was read when this job began. */
+interface Read {
+  state: RunState
+  events: RunEvent[]
+  length: number
 }
 
-/** Writes that a step begins, then does it, then writes how it went. Whoever began later wins; an earlier result is dropped. */
+const same = (a: RunEvent | undefined, b: RunEvent): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+/** Appends at this very place, however long the store is away; true also where only the answer to the first try was lost. */
+const keep = (deps: RunStepDeps, run: string, length: number, event: RunEvent): Promise<boolean> => {
+  const stream = runStream(run)
+  return untilAnswered(deps, `append ${event.type} to ${stream}`, async () => {
+    if (await deps.history.append<RunEvent>(stream, length, [event])) return true
+    return same((await deps.history.read<RunEvent>(stream)).events[length], event)
+  })
+}
+
+/** The end of what was begun, as long as nobody has begun it anew meanwhile: then this result is dropped. */
+const keepEnd = (
+  deps: RunStepDeps,
+  run: string,
+  fence: number,
+  event: RunEvent,
+): Promise<number | undefined> => {
+  const stream = runStream(run)
+  return untilAnswered(deps, `append ${event.type} to ${stream}`, async () => {
+    const { events } = await record<RunEvent>(deps.history, stream, now =>
+      inCharge(now, fence) ? [event] : [],
+    )
+    const at = events.findLastIndex(each => same(each, event))
+    return at < 0 ? undefined : at + 1
+  })
+}
+
+const stillInCharge =
+  (deps: RunStepDeps, run: string, fence: number, signal: AbortSignal) => async (): Promise<void> => {
+    const read = () => deps.history.read<RunEvent>(runStream(run))
+    const { events } = await untilAnswered(deps, 'see who is in charge', read, signal)
+    if (!inCharge(events, fence))
+      throw new Overtaken('another worker has begun this meanwhile; nothing was done here')
+  }
+
+/**
+ * Writes that a step begins, then does it, then writes how it went. Whoever began later has the higher number: what an
+ * earlier one still sends is refused, and what it still has to say is dropped.
+ */
 const perform = async (
   deps: RunStepDeps,
-  state: RunState,
-  length: number,
+  { state, events, length }: Read,
   what: { do: 'act' | 'undo'; index: number },
   signal: AbortSignal,
 ): Promise<number | undefined> => {
-  const stream = runStream(state.run)
+  const { run, node } = state
+  const { index } = what
+  const instead = what.do === 'act' ? await deps.mayAct?.(state, index) : undefined
+  if (instead) return (await keep(deps, run, length, instead)) ? length + 1 : undefined
+  const at = deps.clock.now()
+  const fence = nextFence(events, at)
   const type = what.do === 'act' ? 'StepStarted' : 'UndoStarted'
-  const started: RunEvent = { at: deps.clock.now(), by: 'cnibot', type, index: what.index }
-  if (!(await deps.history.append<RunEvent>(stream, length, [started]))) return undefined
-  await deps.jobs.enqueue({ kind: 'publish', node: state.node, length: length + 1 })
-  const ctx = contextOf(deps, state, what.index, signal)
-  const event = await (what.do === 'act' ? act : undo)(deps, state, ctx)
-  return (await deps.history.append<RunEvent>(stream, length + 1, [event])) ? length + 2 : undefined
+  const started: RunEvent = { at, by: 'cnibot', type, index, fence }
+  if (!(await deps.history.append<RunEvent>(runStream(run), length, [started]))) return undefined
+  await enqueueSoon(deps, { kind: 'publish', node, length: length + 1 })
+  const order = { fence, inCharge: stillInCharge(deps, run, fence, signal) }
+  const ctx = contextOf(deps, state, index, signal, order)
+  const ended = await keepEnd(deps, run, fence, await (what.do === 'act' ? act : undo)(deps, state, ctx))
+  if (ended === undefined)
+    deps.log.warn({ run, node, fence }, 'overtaken by another worker; this end is dropped')
+  return ended
 }
 
-const oneStep = async (
-  deps: RunStepDeps,
-  state: RunState,
-  length: number,
-  signal: AbortSignal,
-): Promise<number | undefined> => {
-  const stream = runStream(state.run)
-  const now = deps.clock.now()
+/** What a person sees a little later is no reason to stop: `resume` asks for it again. */
+const enqueueSoon = async (deps: RunStepDeps, job: Job): Promise<void> => {
+  await deps.jobs.enqueue(job).catch((error: unknown) => {
+    deps.log.warn({ job: job.kind }, error instanceof Error ? error.message : String(error))
+  })
+}
+
+const oneStep = async (deps: RunStepDeps, read: Read, signal: AbortSignal): Promise<number | undefined> => {
+  const { state, length } = read
   const next = nextOfRun(state)
   const write = async (event: RunEvent): Promise<number | undefined> =>
-    (await deps.history.append<RunEvent>(stream, length, [event])) ? length + 1 : undefined
+    (await keep(deps, state.run, length, event)) ? length + 1 : undefined
   switch (next.do) {
     case 'wait':
       return undefined
@@ -78,50 +100,35 @@ const oneStep = async (
       return write(await plan(deps, state, contextOf(deps, state, next.index, signal)))
     case 'act':
     case 'undo':
-      return perform(deps, state, length, next, signal)
+      return perform(deps, read, next, signal)
     case 'end':
-      return write({ at: now, by: 'cnibot', type: 'RunEnded', outcome: next.outcome })
+      return write({ at: deps.clock.now(), by: 'cnibot', type: 'RunEnded', outcome: next.outcome })
   }
-}
-
-/** A step that did not work is told beside the node's state: that is read again. */
-const readAgainAfterFailure = async (
-  deps: RunStepDeps,
-  job: { run: string; node: string },
-): Promise<void> => {
-  const state = foldRun((await deps.history.read<RunEvent>(runStream(job.run))).events)
-  if (state?.status !== 'paused') return
-  const at = deps.clock.now()
-  const why = 'a step did not work'
-  const written = await record<IncidentEvent>(deps.history, incidentStream(job.node), events =>
-    events.length === 0 ? [] : [{ at, by: 'cnibot', type: 'EvidenceWanted', why }],
-  )
-  if (written.changed) await deps.jobs.enqueue({ kind: 'collect', node: job.node, length: written.length })
 }
 
 /** One thing of one run: plan, act, undo or end; then the next is enqueued. A job that comes late finds that it is late. */
 export const runStep =
   (deps: RunStepDeps) =>
   async (job: { run: string; node: string; length: number }, signal: AbortSignal): Promise<void> => {
-    const { events, length } = await deps.history.read<RunEvent>(runStream(job.run))
+    const { run, node } = job
+    const { events, length } = await deps.history.read<RunEvent>(runStream(run))
     const state = foldRun(events)
     if (!state) {
-      const { events: of } = await deps.history.read<IncidentEvent>(incidentStream(job.node))
-      const incident = foldIncident(job.node, of, deps.settings.incidentWindowMs)
-      if (incident?.status !== 'repairing' || incident.runs.at(-1)?.run !== job.run) return
-      await openHistory(deps, job.run, incident)
-      await deps.jobs.enqueue({ kind: 'step', run: job.run, node: job.node, length: 1 })
+      const { events: of } = await deps.history.read<IncidentEvent>(incidentStream(node))
+      const incident = foldIncident(node, of, deps.settings.incidentWindowMs)
+      if (incident?.status !== 'repairing' || incident.runs.at(-1)?.run !== run) return
+      await openHistory(deps, run, incident, of)
+      await deps.jobs.enqueue({ kind: 'step', run, node, length: 1 })
       return
     }
     if (settledLength(events) !== job.length) return
     if (state.status === 'ended') return settle(deps, state)
-    const grown = await oneStep(deps, state, length, signal)
+    const grown = await oneStep(deps, { state, events, length }, signal)
     if (grown === undefined) return
-    deps.log.info(
-      { run: job.run, node: job.node, status: state.status, position: state.position },
-      'run moved on',
-    )
-    await readAgainAfterFailure(deps, job)
-    await deps.jobs.enqueue({ kind: 'step', run: job.run, node: job.node, length: grown })
-    await deps.jobs.enqueue({ kind: 'publish', node: job.node, length: grown })
+    deps.log.info({ run, node, status: state.status, position: state.position }, 'run moved on')
+    await untilAnswered(deps, `enqueue what follows in ${run}`, async () => {
+      await readAfterFailure(deps, { run, node })
+      await deps.jobs.enqueue({ kind: 'step', run, node, length: grown })
+      await deps.jobs.enqueue({ kind: 'publish', node, length: grown })
+    })
   }

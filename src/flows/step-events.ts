@@ -4,12 +4,16 @@ import { Failed, type History, type Jobs, type Log, Refused, type Runbooks, Unre
 import { type GatherDeps, gather, type How } from '../steps/gather.js'
 import { actStep, planStep, undoStep } from '../steps/index.js'
 import type { StepContext, StepSettings } from '../steps/step.js'
+import { fenced, type Order } from './fenced.js'
+import { untilAnswered } from './until-answered.js'
 
 export interface RunStepDeps extends GatherDeps {
   history: History
   jobs: Jobs
   runbooks: Runbooks
   log: Log
+  /** Asked right before a step begins: what is written instead of its start, or undefined where nothing speaks against it. */
+  mayAct?: (state: RunState, index: number) => Promise<RunEvent | undefined>
   settings: GatherDeps['settings'] &
     StepSettings & { approvalTtlMs: number; bundleTtlMs: number; incidentWindowMs: number }
 }
@@ -23,24 +27,26 @@ const errorOf = (error: unknown): StepError => {
   return { class: 'bug', message: `unexpected: ${message}`, output: '' }
 }
 
+/** Without an order the step can only look. */
 export const contextOf = (
   deps: RunStepDeps,
   state: RunState,
   index: number,
   signal: AbortSignal,
+  order?: Order,
 ): StepContext => ({
   run: state,
   index,
-  cluster: deps.cluster,
-  shell: deps.shell,
+  ...fenced(deps, order),
   clock: deps.clock,
   settings: deps.settings,
   signal,
-  bundle: id => deps.history.bundle(id),
+  bundle: id => untilAnswered(deps, `read bundle ${id}`, () => deps.history.bundle(id), signal),
   measure: async (node: string, how: How) => {
     const bundle = await gather(deps, node, how, signal)
     const id = `${node}-${bundle.collectedAt}`
-    if (how === 'full') await deps.history.keepBundle(id, bundle, deps.settings.bundleTtlMs)
+    const keep = () => deps.history.keepBundle(id, bundle, deps.settings.bundleTtlMs)
+    if (how === 'full') await untilAnswered(deps, `keep bundle ${id}`, keep, signal)
     return { bundle, id }
   },
 })

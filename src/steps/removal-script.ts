@@ -37,8 +37,5 @@ export const runScript = async (
 /** For a restore: put back. */
 export const earlierMoves = (before: RemovalReport): string[] => [...before.moved, ...before.already]
 
-/** A higher fence than the removal's: one that was sent late cannot move the files again after they were put back. */
-export const restoreArgs = (args: readonly string[]): string[] => {
-  const fence = args.indexOf('--fence') + 1
-  return ['restore', ...args.slice(1).map((arg, i) => (i + 1 === fence ? String(Number(arg) + 1) : arg))]
-}
+/** The same files, the other way. */
+export const restoreArgs = (args: readonly string[]): string[] => ['restore', ...args.slice(1)]

@@ -30,8 +30,6 @@ const commandArgs = (
   isKnown(bundle.runtime) ? bundle.runtime.value.endpoint : '',
   '--boot-id',
   ctx.run.bootId,
-  '--fence',
-  String(bundle.collectedAt),
   // Rule 1: more than a fifth of the sandboxes gone since the plan means that the list cannot be trusted.
   '--min-sandboxes',
   String(isKnown(bundle.sandboxes) ? Math.ceil(bundle.sandboxes.value.length * 0.8) : 1),

@@ -77,6 +77,8 @@ export const fakeCluster = (given: Partial<FakeCluster['all']> = {}): FakeCluste
   const podNamed = (namespace: string, name: string) =>
     all.pods.find(pod => pod.namespace === namespace && pod.name === name)
   const failing = new Map<keyof Cluster, Error>()
+  /** Changes of each node, as resourceVersions count them. */
+  const versions = new Map<string, number>()
   /** Answers are copies: what a caller holds is a reading, not the cluster. */
   const answer = async <T>(method: keyof Cluster, read: () => T): Promise<T> => {
     const error = failing.get(method)
@@ -120,34 +122,48 @@ export const fakeCluster = (given: Partial<FakeCluster['all']> = {}): FakeCluste
         if (!controller) return { kind: 'Pod', name: pod.name }
         return all.workloads.get(controller.uid) ?? { kind: controller.kind, name: controller.name }
       }),
-    setSchedulable: (name, change) =>
-      answer('setSchedulable', () => {
+    setSchedulable: async (name, change, guard) => {
+      for (;;) {
+        const version = versions.get(name) ?? 0
+        const read = await answer('setSchedulable', () => nodeNamed(name))
+        if (!read) throw new Refused(`there is no node ${name}`)
+        if (read.uid !== change.expectUid) throw new Refused(`${name} is another machine now`)
+        const found = { wasUnschedulable: read.unschedulable, wasCordonedBy: read.cordonedBy }
+        if (change.unschedulable && read.unschedulable && read.cordonedBy === undefined) return found
+        if (read.unschedulable === change.unschedulable && read.cordonedBy === change.cordonedBy) return found
+        await guard?.()
         const node = nodeNamed(name)
-        if (!node) throw new Refused(`there is no node ${name}`)
-        if (node.uid !== change.expectUid) throw new Refused(`${name} is another machine now`)
-        const found = { wasUnschedulable: node.unschedulable, wasCordonedBy: node.cordonedBy }
-        if (change.unschedulable && node.unschedulable && node.cordonedBy === undefined) return found
-        if (node.unschedulable !== change.unschedulable || node.cordonedBy !== change.cordonedBy)
-          changes.push(`${change.unschedulable ? 'cordon' : 'uncordon'} ${name}`)
+        if (!node || (versions.get(name) ?? 0) !== version) continue
+        versions.set(name, version + 1)
+        changes.push(`${change.unschedulable ? 'cordon' : 'uncordon'} ${name}`)
         node.unschedulable = change.unschedulable
         node.cordonedBy = change.cordonedBy
         return found
-      }),
-    createTestPod: spec =>
-      answer('createTestPod', () => {
+      }
+    },
+    createTestPod: async (spec, guard) => {
+      await guard?.()
+      const { pod, made } = await answer('createTestPod', () => {
         if (!nodeNamed(spec.node)) throw new Refused(`there is no node ${spec.node}`)
         const existing = podNamed(spec.namespace, spec.name)
         if (existing && !(testPodLabel in existing.labels))
           throw new Refused(`${spec.namespace}/${spec.name} is not one of ours`)
-        if (existing) return existing
+        if (existing) return { pod: existing, made: false }
         const labels = { ...spec.labels, [testPodLabel]: 'true' }
         const uid = `uid-${spec.namespace}-${spec.name}-${changes.length}`
         const pod = fakePod(spec.namespace, spec.name, { uid, labels })
         all.pods.push(pod)
         changes.push(`create ${spec.namespace}/${spec.name} via ${spec.via}`)
         cluster.onTestPod(pod, spec)
-        return pod
-      }),
+        return { pod, made: true }
+      })
+      if (made)
+        await guard?.().catch(async (error: unknown) => {
+          await cluster.deletePod(pod.namespace, pod.name, pod.uid)
+          throw error
+        })
+      return pod
+    },
     deletePod: (namespace, name, uid) =>
       answer('deletePod', () => {
         const index = all.pods.findIndex(

@@ -2,7 +2,7 @@ import type { CoreV1Event } from '@kubernetes/client-node'
 import type { PodFacts } from '../../core/evidence/bundle.js'
 import { testPodLabel } from '../../core/incident/symptom.js'
 import { testPodBody, type TestPodSpec } from '../../core/requests.js'
-import { type Clock, type Cluster, Refused } from '../../ports.js'
+import { type Clock, type Cluster, type Guard, Refused } from '../../ports.js'
 import { call, callUnless, pages } from './call.js'
 import type { Kube } from './connect.js'
 import { oneLine } from './errors.js'
@@ -42,8 +42,8 @@ export const createCluster = (kube: Kube, clock: Clock): Cluster => ({
     return rollouts.filter(({ uid, missing }) => here.has(uid) || missing.some(each => each.node === node))
   },
   workloadOf: workloadResolver(kube),
-  setSchedulable: (node, change) => setSchedulable(kube, node, change),
-  createTestPod: spec => createTestPod(kube, spec),
+  setSchedulable: (node, change, guard) => setSchedulable(kube, node, change, guard),
+  createTestPod: (spec, guard) => createTestPod(kube, spec, guard),
   deletePod: (namespace, name, uid) => deletePod(kube, namespace, name, uid),
   podEvents: async (namespace, name, uid) => {
     const fieldSelector = `involvedObject.kind=Pod,involvedObject.name=${name},involvedObject.uid=${uid}`
@@ -83,7 +83,7 @@ const readSandboxEvents = async (kube: Kube, where: { namespace?: string; pod?: 
   return events.map(sandboxEvent)
 }
 
-const createTestPod = async (kube: Kube, spec: TestPodSpec): Promise<PodFacts> => {
+const createTestPod = async (kube: Kube, spec: TestPodSpec, guard?: Guard): Promise<PodFacts> => {
   const { namespace, name } = spec
   const node = await callUnless(kube, [404], `read node ${spec.node}`, () =>
     kube.core.readNode({ name: spec.node }),
@@ -91,10 +91,17 @@ const createTestPod = async (kube: Kube, spec: TestPodSpec): Promise<PodFacts> =
   if (!node)
     throw new Refused(`could not create test Pod ${namespace}/${name}: there is no node ${spec.node}`)
   const body = testPodBody(spec)
+  await guard?.()
   const made = await callUnless(kube, [409], `create test Pod ${namespace}/${name}`, () =>
     kube.core.createNamespacedPod({ namespace, body }),
   )
-  if (made) return podFacts(made)
+  if (made) {
+    await guard?.().catch(async (error: unknown) => {
+      await deletePod(kube, namespace, name, made.metadata?.uid ?? '')
+      throw error
+    })
+    return podFacts(made)
+  }
   const existing = await call(kube, `read Pod ${namespace}/${name}`, () =>
     kube.core.readNamespacedPod({ namespace, name }),
   )

@@ -1,6 +1,6 @@
 import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node'
 import { type SchedulableChange, schedulablePatch } from '../../core/requests.js'
-import { type Cluster, Refused, Unreachable } from '../../ports.js'
+import { type Cluster, type Guard, Refused, Unreachable } from '../../ports.js'
 import { call, callUnless } from './call.js'
 import type { Kube } from './connect.js'
 import { nodeFacts } from './translate.js'
@@ -14,7 +14,12 @@ const attempts = 5
  * Reads the node, then patches exactly that version of it. A cordon that somebody else has set stays theirs: nothing
  * is written, and the answer says whose it was.
  */
-export const setSchedulable = async (kube: Kube, name: string, change: SchedulableChange): Promise<Found> => {
+export const setSchedulable = async (
+  kube: Kube,
+  name: string,
+  change: SchedulableChange,
+  guard?: Guard,
+): Promise<Found> => {
   const verb = change.unschedulable ? 'cordon' : 'uncordon'
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     const node = await callUnless(kube, [404], `read node ${name}`, () => kube.core.readNode({ name }))
@@ -28,6 +33,7 @@ export const setSchedulable = async (kube: Kube, name: string, change: Schedulab
     const theirs = change.unschedulable && found.unschedulable && found.cordonedBy === undefined
     const already = found.unschedulable === change.unschedulable && found.cordonedBy === change.cordonedBy
     if (theirs || already) return state
+    await guard?.()
     const patched = await callUnless(kube, [409], `${verb} ${name}`, () =>
       kube.core.patchNode(
         { name, body: guarded(change, node.metadata?.resourceVersion) },

@@ -1,8 +1,10 @@
 #!/bin/sh
 # Moves approved address files of host-local into quarantine, or puts them back. The only script that changes a node.
 #   remove-orphans remove|restore --network-dir DIR --quarantine ROOT/OP/NETWORK --op OP --endpoint EP --boot-id ID
-#     --fence N [--lock-inode N] [--lock-wait S] [--min-sandboxes N] [--script-digest SHA256] [--without-records]
-# Standard input of `remove`: one approved file a line, TAB between address, inode, size, owner (`-` when empty), sha256.
+#     [--lock-inode N] [--lock-wait S] [--min-sandboxes N] [--script-digest SHA256] [--without-records]
+# Standard input: `fence N` first, the number of this order: a lower one than the node has seen is outdated. It is no option,
+# since it differs from try to try of one approved command. Then, for `remove`, one approved file a line, TAB between
+# address, inode, size, owner (`-` when empty), sha256.
 # Standard output: one JSON object a file, then one that says `done`. Safe to kill at any point and to run again with
 # the same op: what an earlier try has moved is told from the quarantine itself.
 # Exit codes: 0 done, 64 wrong use, 65 wrong list, 69 the runtime gives no answer to rely on, 75 a lock is taken,
@@ -27,7 +29,7 @@ while [ $# -gt 0 ]; do
   case $2 in '' | *[!A-Za-z0-9._:/-]* | *..*) refuse 64 "$1: not a plain value" ;; esac
   case $1 in
     --network-dir) DIR=$2 ;; --quarantine) QUARANTINE=$2 ;; --op) OP=$2 ;; --endpoint) ENDPOINT=$2 ;;
-    --boot-id) BOOT=$2 ;; --fence) FENCE=$2 ;; --lock-inode) LOCK_INODE=$2 ;; --lock-wait) WAIT=$2 ;;
+    --boot-id) BOOT=$2 ;; --lock-inode) LOCK_INODE=$2 ;; --lock-wait) WAIT=$2 ;;
     --min-sandboxes) FEWEST=$2 ;; --script-digest) DIGEST=$2 ;;
     *) refuse 64 "unknown option $1" ;;
   esac
@@ -36,9 +38,12 @@ done
 case $DIR in /*[!/]) ;; *) refuse 64 '--network-dir must be the full path of one network' ;; esac
 case $OP in '' | *[!A-Za-z0-9._-]*) refuse 64 '--op is missing or no plain name' ;; esac
 case $ENDPOINT in unix:///*) ;; *) refuse 64 '--endpoint must begin with unix:///' ;; esac
-for number in "$FENCE" "$WAIT" "$FEWEST" "${LOCK_INODE:-0}"; do
-  case $number in '' | *[!0-9]*) refuse 64 '--fence, --lock-wait, --lock-inode and --min-sandboxes are numbers' ;; esac
+for number in "$WAIT" "$FEWEST" "${LOCK_INODE:-0}"; do
+  case $number in '' | *[!0-9]*) refuse 64 '--lock-wait, --lock-inode and --min-sandboxes are numbers' ;; esac
 done
+read -r word FENCE || word=
+case $word:$FENCE in *:*[!0-9]* | *: | *:????????????????*) word= ;; esac
+[ "$word" = fence ] || refuse 65 "the first line of standard input must be 'fence' and a number"
 NETWORK=${DIR##*/}
 # Outside the plugin's folder: it walks that one with all its sub-folders and would count a copy as an address.
 case $QUARANTINE in

@@ -23,18 +23,21 @@ export type RunEvent = { at: number; by: Actor } & (
       nodeUid: string
       bootId: string
       runbook: Runbook
+      /** The last order number of the node's run before this one: all of this run's are higher. */
+      fence?: number
     }
   | { type: 'StepPlanned'; index: number; plan: Plan; digest: string; expiresAt: number }
   | { type: 'StepApproved'; index: number; digest: string }
   | { type: 'StepRefused'; index: number; digest: string }
   | { type: 'InputGiven'; index: number }
-  | { type: 'StepStarted'; index: number }
+  /** `fence`: number of this order; whoever began later on the same node has a higher one. */
+  | { type: 'StepStarted'; index: number; fence?: number }
   | { type: 'StepDone'; index: number; done: Done }
   | { type: 'StepFailed'; index: number; error: StepError }
   | { type: 'RetryAsked'; index: number }
   | { type: 'PlanOutdated'; index: number; why: string }
   | { type: 'UndoAsked' }
-  | { type: 'UndoStarted'; index: number }
+  | { type: 'UndoStarted'; index: number; fence?: number }
   | { type: 'UndoDone'; index: number; says: string }
   | { type: 'UndoFailed'; index: number; error: StepError }
   | { type: 'RunEnded'; outcome: Outcome; escalateTo?: string }

@@ -8,6 +8,7 @@ import type { Allocation, Answer, NodeAnswers } from '../../../src/core/evidence
 import { isKnown } from '../../../src/core/evidence/bundle.js'
 import { readNodeAnswers } from '../../../src/core/evidence/parse/answers.js'
 import {
+  encodeOrder,
   encodeRemovalList,
   readRemovalReport,
   type RemovalReport,
@@ -114,10 +115,10 @@ export interface Order {
 }
 
 export const orderArgs = (node: LabNode, order: Order = {}): string[] => {
-  const { verb = 'remove', op = 'run-1', fence = 1, bootId = node.bootId, extra = [] } = order
+  const { verb = 'remove', op = 'run-1', bootId = node.bootId, extra = [] } = order
   const where = ['--network-dir', storeDir, '--quarantine', quarantine(op), '--op', op]
   const what = ['--endpoint', 'unix:///run/containerd/containerd.sock', '--boot-id', bootId]
-  return [verb, ...where, ...what, '--fence', String(fence), ...extra]
+  return [verb, ...where, ...what, ...extra]
 }
 
 /** Runs remove-orphans on the node with an approved list. */
@@ -127,6 +128,6 @@ export const order = async (
   how: Order = {},
 ): Promise<Ran & { report: RemovalReport }> => {
   const argv = [how.shell ?? 'dash', how.script ?? removeOrphansPath, ...orderArgs(node, how)]
-  const ran = await run(argv, encodeRemovalList(approved), environment(node))
+  const ran = await run(argv, encodeOrder(how.fence ?? 1, encodeRemovalList(approved)), environment(node))
   return { ...ran, report: readRemovalReport(ran.stdout) }
 }

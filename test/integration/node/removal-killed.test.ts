@@ -3,6 +3,7 @@ import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { removeOrphansPath } from '../../../src/adapters/ssh/scripts.js'
 import {
+  encodeOrder,
   encodeRemovalList,
   readRemovalReport,
   type RemovalReport,
@@ -38,16 +39,7 @@ const argv = (script: string, verb: string, op: string): string[] => {
     '--quarantine',
     `/var/lib/cni/cnibot-quarantine/${op}/k8s-pod-network`,
   ]
-  const what = [
-    '--op',
-    op,
-    '--fence',
-    '1',
-    '--boot-id',
-    racingBoot,
-    '--endpoint',
-    'unix:///run/containerd/containerd.sock',
-  ]
+  const what = ['--op', op, '--boot-id', racingBoot, '--endpoint', 'unix:///run/containerd/containerd.sock']
   return ['setsid', 'dash', script, verb, ...where, ...what]
 }
 const run = async (
@@ -56,7 +48,7 @@ const run = async (
   op: string,
   list: Entry[],
 ): Promise<{ code: number | null; report: RemovalReport }> => {
-  const { code, stdout } = await node.run(argv(script, verb, op), encodeRemovalList(list))
+  const { code, stdout } = await node.run(argv(script, verb, op), encodeOrder(1, encodeRemovalList(list)))
   return { code, report: readRemovalReport(stdout) }
 }
 /** The script with its end at this line: as if the connection, and with it the script, had died there. */

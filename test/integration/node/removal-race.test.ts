@@ -1,7 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { removeOrphansPath } from '../../../src/adapters/ssh/scripts.js'
-import { encodeRemovalList, readRemovalReport } from '../../../src/core/evidence/parse/removal-report.js'
+import {
+  encodeOrder,
+  encodeRemovalList,
+  readRemovalReport,
+} from '../../../src/core/evidence/parse/removal-report.js'
 import { type Entry, racingBoot, racingDir, RacingNode } from './racing-node.js'
 
 const rounds = 200
@@ -42,10 +46,13 @@ const approve = (entries: Entry[], round: number): Promise<string> => {
     '--quarantine',
     `/var/lib/cni/cnibot-quarantine/${op}/k8s-pod-network`,
   ]
-  const more = ['--op', op, '--fence', String(round), '--boot-id', racingBoot]
+  const more = ['--op', op, '--boot-id', racingBoot]
   const endpoint = ['--endpoint', 'unix:///run/containerd/containerd.sock']
   return node
-    .run(['dash', removeOrphansPath, ...args, ...more, ...endpoint], encodeRemovalList(entries))
+    .run(
+      ['dash', removeOrphansPath, ...args, ...more, ...endpoint],
+      encodeOrder(round, encodeRemovalList(entries)),
+    )
     .then(({ code, stdout, stderr }) => {
       if (code !== 0) throw new Error(`round ${round}: exit ${code}: ${stderr}`)
       return stdout

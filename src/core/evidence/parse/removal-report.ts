@@ -29,6 +29,9 @@ export const encodeRemovalList = (entries: readonly ApprovedFile[]): string =>
     .map(line => `${line}\n`)
     .join('')
 
+/** Standard input of the node's script: the number of the order, which the node compares with the highest it has seen. */
+export const encodeOrder = (fence: number, list = ''): string => `fence ${fence}\n${list}`
+
 export interface RemovalReport {
   /** Moved by this try; for a restore: put back by this try. */
   moved: string[]

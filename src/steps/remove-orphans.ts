@@ -1,6 +1,6 @@
 import { isKnown, type Bundle } from '../core/evidence/bundle.js'
 import { encodeRemovalList } from '../core/evidence/parse/removal-report.js'
-import { planRemoval, type RemovalEntry, stillApproved } from '../core/ipam/removal.js'
+import { planRemoval, type RemovalList, stillApproved } from '../core/ipam/removal.js'
 import type { Done, Plan } from '../core/runbook/plan.js'
 import { Failed, Refused } from '../ports.js'
 import { nodeNow } from './cordon.js'
@@ -36,7 +36,7 @@ const commandArgs = (
   ...(isKnown(bundle.records) ? [] : ['--without-records']),
 ]
 
-const factsOf = (bundle: Bundle, remove: RemovalEntry[], keep: { why: string }[]): string[] => {
+const factsOf = (bundle: Bundle, { remove, keep, cordonedBy }: RemovalList): string[] => {
   const reasons = new Map<string, number>()
   for (const { why } of keep) reasons.set(why, (reasons.get(why) ?? 0) + 1)
   return [
@@ -45,6 +45,8 @@ const factsOf = (bundle: Bundle, remove: RemovalEntry[], keep: { why: string }[]
       .map(e => e.ip)
       .join(', ')}${remove.length > 3 ? ', …' : ''}.`,
     `Keeps ${keep.length}: ${[...reasons].map(([why, n]) => `${n} ${why}`).join('; ') || 'there are no others'}.`,
+    // Rule 8: by whom the node was cordoned is on record with the plan.
+    `The node is cordoned${cordonedBy ? ` by ${cordonedBy}` : ', not by this program'}.`,
     `Moves the files to ${quarantineRoot} first, under the plugin's own lock. Undo puts back what is still free.`,
     'Acting reads the node again and removes only what is still orphaned then: fewer is possible, more is not.',
     ...(isKnown(bundle.records)
@@ -72,7 +74,7 @@ const makePlan = async (ctx: StepContext, olderThanMs: number): Promise<Plan<'re
   return {
     kind: 'remove-orphans',
     title: `Remove ${plan.remove.length} addresses on ${ctx.run.node}`,
-    facts: factsOf(bundle, plan.remove, plan.keep),
+    facts: factsOf(bundle, plan),
     lists: [
       {
         title: 'Addresses to remove',

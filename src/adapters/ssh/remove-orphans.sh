@@ -11,10 +11,10 @@
 # 76 fenced off, 78 this node is not as approved. With any of these no address file was touched by this try.
 set -u
 umask 077
-LC_ALL=C
-PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/bin:/var/lib/rancher/rke2/bin
+LC_ALL=C R=${CNIBOT_NODE_ROOT:-}
+# It runs as root: the caller's programs count only on a practice node, below a root of its own.
+PATH=${R:+$PATH:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/bin:/var/lib/rancher/rke2/bin
 export LC_ALL PATH
-R=${CNIBOT_NODE_ROOT:-}
 
 refuse() { code=$1; shift; echo "remove-orphans: $*" >&2; exit "$code"; }
 
@@ -22,9 +22,7 @@ VERB=${1:-}
 case $VERB in remove | restore) shift ;; *) refuse 64 'say remove or restore' ;; esac
 DIR= QUARANTINE= OP= ENDPOINT= BOOT= FENCE= LOCK_INODE= WAIT=10 FEWEST=1 DIGEST= RECORDS=needed
 while [ $# -gt 0 ]; do
-  case $1 in
-    --without-records) RECORDS=; shift; continue ;;
-  esac
+  case $1 in --without-records) RECORDS=; shift; continue ;; esac
   [ $# -gt 1 ] || refuse 64 "$1 needs a value"
   case $2 in '' | *[!A-Za-z0-9._:/-]* | *..*) refuse 64 "$1: not a plain value" ;; esac
   case $1 in
@@ -51,14 +49,12 @@ case $QUARANTINE in
   /*/cnibot-quarantine/"$OP/$NETWORK") ;;
   *) refuse 64 "--quarantine must be …/cnibot-quarantine/$OP/$NETWORK" ;;
 esac
-D=$R$DIR Q=$R$QUARANTINE
-OPDIR=${Q%/*}
-ROOT=${OPDIR%/*}
-W=$OPDIR/$NETWORK.work
+D=$R$DIR Q=$R$QUARANTINE OPDIR=$R${QUARANTINE%/*}
+ROOT=${OPDIR%/*} W=$OPDIR/$NETWORK.work
 
 if [ -n "$DIGEST" ]; then
   mine=$(sha256sum <"$0")
-  [ "${mine%% *}" = "$DIGEST" ] || refuse 78 'the script installed on this node is not the one approved; install it again'
+  [ "${mine%% *}" = "$DIGEST" ] || refuse 78 "the script installed on this node (sha256 ${mine%% *}) is not the one approved ($DIGEST); install it again"
 fi
 [ -d "$D" ] && [ ! -L "$D" ] || refuse 78 "$DIR is not a folder on this node"
 [ -f "$D/lock" ] && [ ! -L "$D/lock" ] || refuse 78 "$DIR/lock does not exist: the plugin has made none, so none is taken"
@@ -66,16 +62,15 @@ if [ "$VERB" = remove ]; then
   read -r boot <"$R/proc/sys/kernel/random/boot_id" || refuse 78 'the boot id cannot be read'
   [ "$boot" = "$BOOT" ] || refuse 78 "the node was started anew since the plan (boot id $boot); plan again"
 fi
-mkdir -p "$Q" "$W" || refuse 78 "$QUARANTINE cannot be made"
-# Rename needs one mount, not only one device: across mounts mv would copy.
+mkdir -p "$Q" "$W" || refuse 78 "$QUARANTINE cannot be made" # rename needs one mount, not only one device: mv would copy
 [ "$(stat -c '%d %m' "$D")" = "$(stat -c '%d %m' "$Q")" ] || refuse 78 "$QUARANTINE is on another filesystem than $DIR"
 
 exec 8>"$ROOT/lock"
 flock -w 30 8 || refuse 75 'another removal is running on this node; try again'
 fence=0
-[ ! -f "$ROOT/fence" ] || read -r fence <"$ROOT/fence" || fence=0
+[ ! -e "$ROOT/fence" ] || read -r fence <"$ROOT/fence" || refuse 78 "$ROOT/fence cannot be read; remove it while no removal runs"
 [ "$FENCE" -ge "$fence" ] || refuse 76 "a newer order (fence $fence) has been carried out on this node; this one is outdated"
-echo "$FENCE" >"$ROOT/fence.next" && mv -f "$ROOT/fence.next" "$ROOT/fence" || refuse 78 'the fence cannot be written'
+echo "$FENCE" >"$ROOT/fence.next" && sync "$ROOT/fence.next" && mv -f "$ROOT/fence.next" "$ROOT/fence" || refuse 78 'the fence cannot be written'
 
 files_of() { find "$1" -mindepth 1 -maxdepth 1 -type f -name '*[.:]*' ! -name '*[!0-9a-f.:]*' -printf '%f\t%i\t%s\n'; }
 now_cs() { read -r up _ </proc/uptime; echo "${up%.*}${up#*.}"; }
@@ -155,12 +150,10 @@ LISTED=$(grep -c '^[0-9a-f]\{64\}$' "$W/listed")
 SOURCES= WHY=
 : >"$W/recorded"
 record() {
-  source=$1
-  shift
+  source=$1; shift
   ask "$@" >"$W/record" 2>"$W/errors" || { WHY="$source: $(tail -n 1 "$W/errors")"; return 1; }
   SOURCES="$SOURCES${SOURCES:+, }$source"
-  grep -o '^[0-9a-f]\{64\}' "$W/record" >>"$W/recorded"
-  return 0
+  grep -o '^[0-9a-f]\{64\}' "$W/record" >>"$W/recorded" || :
 }
 runtime=$(sed -n 's/^RuntimeName:[[:space:]]*//p' "$W/version")
 version=$(sed -n 's/^RuntimeVersion:[[:space:]]*v\{0,1\}\([0-9.]*\).*/\1/p' "$W/version")
@@ -187,35 +180,56 @@ fi
 cat "$W/listed" "$W/recorded" >"$W/owned"
 [ -n "$complete" ] || [ -z "$RECORDS" ] || refuse 69 "the runtime's own records cannot be read ($runtime $version; $WHY)"
 
+# Whatever a namespace, the node itself, a confirmed neighbour or a route to the one address holds is in use, whoever the
+# file names. Asked before the lock is taken, since it is slow; where it cannot be asked, nothing may go.
+command -v ip >/dev/null || refuse 69 'ip is not installed on this node: who holds an address cannot be asked; install iproute2'
 : >"$W/held"
-if command -v ip >/dev/null; then
-  for ns in "$R"/run/netns/*; do
-    [ -e "$ns" ] || continue
-    [ -n "$R" ] || ns=${ns##*/}
-    ask ip -n "$ns" -j addr 2>/dev/null | grep -o '"local": *"[^"]*"' | sed 's/.*"\([^"]*\)"$/\1/' >>"$W/held"
-  done
-fi
+asked() { ask "$@" >"$W/answer" 2>"$W/errors"; }
+unheard() { refuse 69 "who holds an address cannot be asked: $1: $(tail -n 1 "$W/errors")"; }
+# Of `ip -j` objects that hold $1: the addresses in field $2, and why that keeps the file.
+holds() {
+  tr '{' '\n' <"$W/answer" | grep -E "$1" | sed 's,/\(32\|128\)",",g' | grep -o "\"$2\": *\"[0-9a-f.:]*\"" |
+    sed "s/.*\"\(.*\)\"\$/\1\t$3/" >>"$W/held"
+}
+for ns in "$R"/run/netns/*; do
+  [ -e "$ns" ] || continue
+  if [ -n "$R" ]; then name=$ns; else name=${ns##*/}; fi
+  if asked ip -n "$name" -j addr; then holds . local 'a network namespace holds the address'
+  elif [ "$(stat -f -c %T "$ns" 2>/dev/null)" = nsfs ]; then unheard "ip -n $name addr"; fi
+done
+# Namespaces without a name, as docker's: by a process inside each.
+named=" $(readlink /proc/self/ns/net) $(stat -L -c 'net:[%i]' "$R"/run/netns/* 2>/dev/null | tr '\n' ' ') "
+find "$R/proc" -maxdepth 3 -path "$R/proc/[0-9]*/*" ! -path "$R/proc/[0-9]*/ns" ! -path "$R/proc/[0-9]*/ns/net" -prune -o \
+  -path "$R/proc/[0-9]*/ns/net" -printf '%l %p\n' 2>"$W/errors" | awk '!seen[$1]++' >"$W/spaces"
+[ -s "$W/spaces" ] || [ -n "$R" ] || unheard 'the network namespaces of processes'
+while read -r ns file; do
+  case $named in *" $ns "*) continue ;; esac
+  if asked nsenter --net="$file" ip -j addr; then holds . local 'a network namespace holds the address'
+  elif [ -e "$file" ]; then unheard "$ns"; fi
+done <"$W/spaces"
+asked ip -j addr && holds . local 'the node itself has the address' || unheard 'ip addr'
+asked ip -j neigh && holds '"(REACHABLE|PERMANENT)"' dst 'a neighbour answers at the address' || unheard 'ip neigh'
+asked ip -j route && holds . dst 'a route leads to the address' || unheard 'ip route'
+if cut -f 1 "$W/list" | grep -q :; then asked ip -j -6 route && holds . dst 'a route leads to the address' || unheard 'ip -6 route'; fi
 
 # What may go if the file is still the approved one; the manifest is on disk before the first file moves.
-: >"$W/skipped"
+: >"$W/skipped" >"$W/errors"
 awk -F '\t' -v OFS='\t' -v skips="$W/skipped" '
   FILENAME == ARGV[1] { earlier[$1] = $2; next }
   FILENAME == ARGV[2] { owned[$1] = 1; next }
-  FILENAME == ARGV[3] { held[$1] = 1; next }
+  FILENAME == ARGV[3] { held[$1] = $2; next }
   $1 in earlier && earlier[$1] == $2 { next }
   $4 in owned { print "skipped", $1, "the runtime knows its owner" >skips; next }
-  $1 in held { print "skipped", $1, "a network namespace holds the address" >skips; next }
+  $1 in held { print "skipped", $1, held[$1] >skips; next }
   { print }' "$W/earlier" "$W/owned" "$W/held" "$W/list" >"$W/may" 2>"$W/errors" || refuse 78 "the list cannot be compared: $(tail -n 1 "$W/errors")"
 cat "$W/list" >>"$W/manifest" && sync "$W/manifest" || refuse 78 'the manifest cannot be written'
 
-: >"$W/errors"
 take_lock
 files_of "$D" >"$W/there"
 awk -F '\t' 'FILENAME == ARGV[1] { was[$1] = $2 FS $3; next } was[$1] == $2 FS $3 { print $1 }' "$W/there" "$W/may" >"$W/same"
-: >"$W/sums"
-[ ! -s "$W/same" ] || (cd "$D" && xargs sha256sum -- <"$W/same") >"$W/sums" 2>/dev/null
+(cd "$D" && xargs -r sha256sum -- <"$W/same") >"$W/sums" 2>/dev/null
 awk -F '\t' 'FILENAME == ARGV[1] { split($0, part, "  "); sum[part[2]] = part[1]; next } sum[$1] == $5 { print $1 }' "$W/sums" "$W/may" >"$W/go"
-[ ! -s "$W/go" ] || (cd "$D" && xargs mv -n -t "$Q" -- <"$W/go") 2>"$W/errors"
+(cd "$D" && xargs -r mv -n -t "$Q" -- <"$W/go") 2>"$W/errors"
 free_lock
 
 files_of "$Q" >"$W/kept"

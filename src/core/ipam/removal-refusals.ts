@@ -1,5 +1,5 @@
 import { shownDuration } from '../duration.js'
-import { type Answer, type Bundle, isKnown } from '../evidence/bundle.js'
+import { type Answer, type Bundle, isKnown, type Sandbox } from '../evidence/bundle.js'
 import { mustHaveSandbox, storeInUse } from './gap.js'
 import { usableOfSet } from './range-set.js'
 import type { RemovalInput } from './removal-input.js'
@@ -51,12 +51,15 @@ const endpointIsKubelets: NodeRule = ({ bundle }) => {
   return `the runtime endpoint ${endpoint} is not from the kubelet's configuration (${endpointFrom}), and no Pod runs there to prove it`
 }
 
+/** By id: a list that names one sandbox twice has not grown. */
+const distinct = (sandboxes: readonly Sandbox[]): number => new Set(sandboxes.map(({ id }) => id)).size
+
 /** More than a fifth of the sandboxes gone since the plan: the runtime is losing its state, or the node is drained now. */
 const sandboxesNotLost: NodeRule = ({ earlier, bundle }) => {
   if (earlier === undefined || !isKnown(bundle.sandboxes)) return undefined
   if (!isKnown(earlier.sandboxes)) return `the earlier reading has no sandboxes: ${earlier.sandboxes.reason}`
-  const before = earlier.sandboxes.value.length
-  const now = bundle.sandboxes.value.length
+  const before = distinct(earlier.sandboxes.value)
+  const now = distinct(bundle.sandboxes.value)
   return now < before * 0.8
     ? `the runtime lists ${now} sandboxes, ${before} at the earlier reading`
     : undefined

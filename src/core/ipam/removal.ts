@@ -32,6 +32,8 @@ export interface RemovalList {
   remove: RemovalEntry[]
   /** All other entries of the folder but the bookkeeping, each with its reason. */
   keep: KeptEntry[]
+  /** Whose cordon the node is under, as its annotation says; undefined for a cordon of somebody else's. */
+  cordonedBy: string | undefined
   bootId: string
   runtimeStartedAt: number | undefined
   /** When the reading was taken, and the earlier one it was compared with; undefined where there was none. */
@@ -76,6 +78,7 @@ export const planRemoval = (input: RemovalInput): RemovalPlan => {
     dir: store.dir,
     lockInode: store.lockInode,
     ...sorted(gap.standings, judgingFor(input, host.value, held.value), store),
+    cordonedBy: isKnown(bundle.facts) ? bundle.facts.value.cordonedBy : undefined,
     bootId: host.value.bootId,
     runtimeStartedAt: isKnown(bundle.runtime) ? bundle.runtime.value.startedAt : undefined,
     readAt: bundle.collectedAt,

@@ -1,3 +1,6 @@
+import type { Budget } from './core/drain/budget.js'
+import type { Whereabouts } from './core/drain/own-ground.js'
+import type { DrainPod } from './core/evictable.js'
 import type { Bundle, NodeFacts, PodFacts, Rollout, SandboxEvents } from './core/evidence/bundle.js'
 import type { SchedulableChange, TestPodSpec } from './core/requests.js'
 import type { Runbook } from './core/runbook/schema.js'
@@ -5,6 +8,13 @@ import type { Runbook } from './core/runbook/schema.js'
 /** Nothing was done; tell the person why. */
 export class Refused extends Error {
   override name = 'Refused'
+  constructor(
+    message: string,
+    /** More than fits one line, for who wants to know all of it. */
+    readonly output = '',
+  ) {
+    super(message)
+  }
 }
 /** Could not be reached; worth another try. */
 export class Unreachable extends Error {
@@ -75,7 +85,31 @@ export interface Cluster {
   deletePod(namespace: string, name: string, uid: string): Promise<void>
   /** Events of this very Pod, newest last, as `reason: message`; an earlier one of its name had another uid. */
   podEvents(namespace: string, name: string, uid: string): Promise<string[]>
+  /** Every Pod bound to the node, finished and terminating ones too. */
+  podsToDrain(node: string): Promise<DrainPod[]>
+  /** Every PodDisruptionBudget with what it allows now. */
+  budgets(): Promise<Budget[]>
+  /** Asks the server to evict exactly this Pod, with its own grace period. Accepted is not gone: the kubelet ends it. */
+  evict(pod: { namespace: string; name: string; uid: string }, guard?: Guard): Promise<Eviction>
+  /** Where a host leads, as seen from this process; a Service of `namespace` to the Pods behind it. Never throws. */
+  whereabouts(host: string, namespace: string | undefined): Promise<Whereabouts>
 }
+
+/**
+ * What the server said to an eviction. `gone`: no Pod of this uid any more · `waits`: worth another try, by itself or
+ * when somebody makes room · `never`: this Pod is not evicted, whoever asks.
+ */
+export type Eviction =
+  | { outcome: 'accepted' }
+  | { outcome: 'gone' }
+  | {
+      outcome: 'waits'
+      /** A budget allows none · the server is busy · its namespace is being deleted, and the Pod with it. */
+      because: 'budget' | 'busy' | 'namespace'
+      says: string
+      retryAfterMs: number | undefined
+    }
+  | { outcome: 'never'; says: string }
 
 export interface CommandResult {
   /** The one quoted string: shown to people and run. */

@@ -23,6 +23,11 @@ const limitsOf = (settings: Settings<'worker'>) => ({
   testPodNamespace: settings.testPodNamespace,
   testPodImage: settings.testPodImage,
   approvalTtlMs: settings.approvalTtl,
+  own: {
+    podNamespace: settings.podNamespace,
+    podName: settings.podName,
+    redisHost: new URL(settings.redisUrl).hostname.replace(/^\[|\]$/g, ''),
+  },
   bundleTtlMs: settings.bundleTtl,
   incidentWindowMs: settings.incidentWindow,
   ticketWindowMs: settings.ticketWindow,

@@ -11,6 +11,7 @@ app.kubernetes.io/component: {{ .role }}
 
 {{- define "cnibot.labels" -}}
 {{ include "cnibot.selector" . }}
+app.kubernetes.io/part-of: cnibot
 app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}

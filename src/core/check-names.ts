@@ -4,5 +4,6 @@ export const checkNames = [
   'no-new-del-failures',
   'rollouts-complete',
   'no-sandbox-failures',
+  'node-drained',
 ] as const
 export type CheckName = (typeof checkNames)[number]

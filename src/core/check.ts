@@ -1,6 +1,7 @@
 import type { CheckName } from './check-names.js'
 import { type Bundle, isKnown, type Rollout } from './evidence/bundle.js'
 import { readCniMessage } from './diagnosis/cni-message.js'
+import { nodeDrained } from './drain/node-drained.js'
 import { isAddSuccess, isDelFailure } from './evidence/parse/journal.js'
 import { allocationsWith, measure } from './ipam/gap.js'
 
@@ -143,6 +144,7 @@ const checks: Record<CheckName, (evidence: CheckEvidence) => CheckResult> = {
   'no-new-del-failures': noNewDelFailures,
   'rollouts-complete': rolloutsComplete,
   'no-sandbox-failures': noSandboxFailures,
+  'node-drained': ({ bundle }) => nodeDrained(bundle),
 }
 
 /** One named assertion on evidence. Evidence that is missing makes it neither hold nor fail, with the reason. */

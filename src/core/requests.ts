@@ -21,6 +21,14 @@ export const schedulablePatch = ({ unschedulable, cordonedBy, expectUid }: Sched
 export const shownRequest = (method: string, path: string, body?: object): string =>
   body === undefined ? `${method} ${path}` : `${method} ${path} ${JSON.stringify(body)}`
 
+/** Without the uid a late repeat would evict the replacement of the same name. The grace period stays the Pod's own. */
+export const evictionBody = ({ namespace, name, uid }: { namespace: string; name: string; uid: string }) => ({
+  apiVersion: 'policy/v1',
+  kind: 'Eviction',
+  metadata: { namespace, name },
+  deleteOptions: { preconditions: { uid } },
+})
+
 /** The Pod that proves an ADD and a DEL. */
 export interface TestPodSpec {
   namespace: string

@@ -25,9 +25,13 @@ const changing = {
   rollouts: false,
   workloadOf: false,
   podEvents: false,
+  podsToDrain: false,
+  budgets: false,
+  whereabouts: false,
   setSchedulable: true,
   createTestPod: true,
   deletePod: true,
+  evict: true,
 } as const satisfies Record<keyof Cluster, boolean>
 type Changes = Pick<
   Cluster,
@@ -53,6 +57,7 @@ export const fenced = ({ cluster, shell }: Reach, order: Order | undefined): Rea
   const changes: Changes = {
     setSchedulable: (node, change) => cluster.setSchedulable(node, change, guard),
     createTestPod: spec => cluster.createTestPod(spec, guard),
+    evict: pod => cluster.evict(pod, guard),
     deletePod: async (namespace, name, uid) => {
       await guard()
       await cluster.deletePod(namespace, name, uid)

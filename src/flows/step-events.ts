@@ -6,6 +6,7 @@ import { actStep, planStep, undoStep } from '../steps/index.js'
 import type { StepContext, StepSettings } from '../steps/step.js'
 import { fenced, type Order } from './fenced.js'
 import { untilAnswered } from './until-answered.js'
+import { progressNotes } from './progress-notes.js'
 
 export interface RunStepDeps extends GatherDeps {
   history: History
@@ -21,7 +22,7 @@ export interface RunStepDeps extends GatherDeps {
 /** The only place where what a step throws becomes an event. */
 const errorOf = (error: unknown): StepError => {
   const message = error instanceof Error ? error.message : String(error)
-  if (error instanceof Refused) return { class: 'refused', message, output: '' }
+  if (error instanceof Refused) return { class: 'refused', message, output: error.output }
   if (error instanceof Unreachable) return { class: 'unreachable', message, output: '' }
   if (error instanceof Failed) return { class: 'failed', message, output: error.output }
   return { class: 'bug', message: `unexpected: ${message}`, output: '' }
@@ -56,6 +57,7 @@ export const plan = async (deps: RunStepDeps, state: RunState, ctx: StepContext)
   const line = state.lines[index]
   if (!line) throw new Error(`run ${state.run} has no step ${index}`)
   try {
+  progress: progressNotes(deps, state, index, order),
     const made = await planStep(line.spec, ctx)
     const at = deps.clock.now()
     const digest = planDigest(made, planSubject(state, index))

@@ -115,6 +115,18 @@ export const settings = {
   ),
   httpPort: setting(
     'CNIBOT_HTTP_PORT',
+  podNamespace: setting(
+    'CNIBOT_POD_NAMESPACE',
+    worker,
+    dnsLabel.optional(),
+    'namespace of the Pod this runs in; the chart sets it',
+  ),
+  podName: setting(
+    'CNIBOT_POD_NAME',
+    worker,
+    text.optional(),
+    'that Pod: its node is never drained from here; the chart sets it',
+  ),
     both,
     whole(0, 65_535),
     'port for health and metrics; 0 takes a free one',

@@ -2,6 +2,7 @@ import type { Done, Plan } from '../core/runbook/plan.js'
 import type { StepKind, StepSpec } from '../core/runbook/schema.js'
 import { confirm } from './confirm.js'
 import { cordon } from './cordon.js'
+import { drain } from './drain.js'
 import { expect } from './expect.js'
 import { removeOrphans } from './remove-orphans.js'
 import type { Step, StepContext } from './step.js'
@@ -15,6 +16,7 @@ const steps: Steps = {
   expect,
   cordon,
   uncordon,
+  drain,
   'remove-orphans': removeOrphans,
   'test-pod': testPod,
 }

@@ -7,6 +7,8 @@ import type { How } from './gather.js'
 
 export interface StepSettings {
   testPodNamespace: string
+  /** Where this process runs itself: it does not drain the node under its own feet, nor under its Redis. */
+  own: { podNamespace: string | undefined; podName: string | undefined; redisHost: string }
   testPodImage: string
   /** How long a test Pod may take to run, an address to come back, a check to begin to hold. Real time. */
   deadlineMs: number
@@ -25,6 +27,8 @@ export interface StepContext {
   /** A fresh reading, as much of it as is asked for. The full ones are kept and have an id. */
   measure(node: string, how: How): Promise<{ bundle: Bundle; id: string }>
   bundle(id: string): Promise<Bundle | undefined>
+  /** How far a long step is, for the card. Cheap to call at every look: it is written down only now and then. */
+  progress(says: string): Promise<void>
 }
 
 /**

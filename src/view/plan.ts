@@ -13,6 +13,7 @@ import {
 } from './blocks.js'
 import type { Action } from './button.js'
 import { type Cordon, cordonWords, recordedCordon } from './cordon.js'
+import { noWayBack } from './drain.js'
 import type { File } from './evidence/file.js'
 import { actFrom, lineWords } from './progress.js'
 import { clean, code, named, oneLine, person, strong, type Text, t, indent } from './text.js'
@@ -123,7 +124,7 @@ const planButtons = ({ run, index, timeZone }: Card, line: Line): Block[] => {
     style: 'primary',
     confirm: {
       title: 'Approve this plan?',
-      text: t`${oneLine(line.plan.title)} (plan ${shownDigest(line.digest)}). ${runsWhen(line.plan, timeZone)}`,
+      text: t`${oneLine(line.plan.title)} (plan ${shownDigest(line.digest)}). ${runsWhen(line.plan, timeZone)}${noWayBack(line)}`,
       confirm: 'Approve',
       deny: 'Back',
     },

@@ -2,6 +2,7 @@ import type { CheckName } from '../core/check-names.js'
 import type { Plan } from '../core/runbook/plan.js'
 import { changes, type Line, type RunState } from '../core/runbook/run.js'
 import type { StepSpec } from '../core/runbook/schema.js'
+import { farText } from './drain.js'
 import { namedInShort, oneLine, person, strong, type Text, t } from './text.js'
 import { clock } from './time.js'
 import { undoPreview } from './undo.js'
@@ -11,6 +12,7 @@ const checkWords: Record<CheckName, string> = {
   'no-new-del-failures': 'no new DEL failures',
   'rollouts-complete': 'DaemonSets complete',
   'no-sandbox-failures': 'no new sandbox failures',
+  'node-drained': 'node drained',
 }
 
 /** A step before anything is known of it. */
@@ -24,6 +26,8 @@ export const stepWords = (spec: StepSpec, node: string): string => {
       return `cordon ${node}`
     case 'uncordon':
       return `uncordon ${node}`
+    case 'drain':
+      return `drain ${node}`
     case 'remove-orphans':
       return 'remove leaked addresses'
     case 'test-pod':
@@ -66,8 +70,10 @@ export const progressText = (run: RunState, timeZone: string, approversNamed?: s
       const until = line?.expiresAt === undefined ? '' : ` until ${clock(line.expiresAt, timeZone)}`
       return t`${strong('Waiting for an approver')}${who}${until}, ${step}: ${words}.`
     }
-    case 'acting':
-      return t`${strong('Repairing')}, ${step}: ${words}${secondReading(line, timeZone)}.`
+    case 'acting': {
+      const far = line && farText(line, timeZone)
+      return t`${strong('Repairing')}, ${step}: ${words}${secondReading(line, timeZone)}${far ? t`: ${far}` : t``}.`
+    }
     case 'paused': {
       const undo = undoPreview(run) === undefined ? '' : 'undo, '
       const who = approversNamed === undefined ? t`` : t` (${namedInShort(approversNamed)})`

@@ -4,9 +4,10 @@ import { changes, type Line, type Outcome, type RunState } from '../core/runbook
 import { type Block, type Button, buttons, type Message, message, preformatted, section } from './blocks.js'
 import type { Action } from './button.js'
 import { type Cordon, cordonWords, recordedCordon } from './cordon.js'
+import { farText } from './drain.js'
 import type { File } from './evidence/file.js'
 import { actFrom, asks, lineWords, progressText } from './progress.js'
-import { clean, code, many, oneLine, person, strong, type Text, t } from './text.js'
+import { clean, code, indent, many, oneLine, person, strong, type Text, t } from './text.js'
 import { clock, clockSeconds } from './time.js'
 import { begun, mayHaveActed, undoPreview } from './undo.js'
 
@@ -56,7 +57,8 @@ const lineText = ({ run, timeZone }: RunInput, line: Line, index: number): Text 
         line.startedAt !== undefined && begun(line) ? ` since ${clockSeconds(line.startedAt, timeZone)}` : ''
       const from = actFrom(line.plan)
       const waits = from === undefined ? '' : `, removes nothing before ${clock(from, timeZone)}`
-      return t`▸ ${strong(words)} — running${since}${by}${waits}`
+      const far = farText(line, timeZone)
+      return t`▸ ${strong(words)} — running${since}${by}${waits}${far ? t`\n${indent}${far}` : t``}`
     }
     case 'undoing':
       return t`▸ ${strong(words)} — being undone`

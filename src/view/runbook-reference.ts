@@ -29,6 +29,11 @@ const kinds: Record<StepKind, Told> = {
     changes: 'the node object',
     undo: 'cordons again',
   },
+  drain: {
+    does: 'Evicts the Pods of a cordoned node through the Eviction API, so that every PodDisruptionBudget is respected, and waits until they are gone. The plan lists every Pod with its verdict; DaemonSet and static Pods stay. Refuses before it begins where a Pod cannot be moved by eviction, and on the node that cnibot or its Redis runs on.',
+    changes: 'Pods of the node',
+    undo: 'impossible: Pods that moved stay where they are',
+  },
   'remove-orphans': {
     does: 'Moves address files without a living sandbox into a quarantine on the node, under the lock of the plugin. The plan lists every file with its verdict; what is no longer an orphan is skipped.',
     changes: 'files on the node',
@@ -58,6 +63,11 @@ const fields: Record<string, string> = {
   within: 'how far back to look, at most to the start of the run',
   older_than: 'an address file without a sandbox is left alone until it is that old',
   readings: 'how many readings must agree that the owner is gone',
+  delete_emptydir_data:
+    'whether Pods with emptyDir volumes may be evicted; their data is lost, and the plan names them',
+  evict_unmanaged: 'whether Pods without a controller may be evicted; nothing starts them again',
+  deadline: 'how long the whole drain may take',
+  pod_deadline: 'how long one Pod may take to end, beyond its own grace period',
   via: '`pinned` names the node and works while it is cordoned; `scheduler` needs it schedulable',
 }
 

@@ -32,6 +32,8 @@ const undoWords = (line: Line): string | undefined => {
         : 'puts back what the removal may have moved and is still free'
     case 'test-pod':
       return 'deletes the test Pod, if one is left'
+    // Said with what is not reversed.
+    case 'drain':
     case 'confirm':
     case 'expect':
       return undefined
@@ -40,10 +42,12 @@ const undoWords = (line: Line): string | undefined => {
 
 const notReversed = (run: RunState, lines: readonly Line[]): string => {
   const removal = lines.some(line => line.spec.kind === 'remove-orphans')
+  const drained = run.lines.some(line => line.spec.kind === 'drain' && line.starts > 0)
   const proved = run.lines.some(
     line => line.status === 'done' && (line.spec.kind === 'expect' || line.spec.kind === 'test-pod'),
   )
   return [
+    ...(drained ? [' Not reversed: Pods that were drained stay where they run now.'] : []),
     ...(removal ? [' Not reversed: addresses that new Pods have taken since.'] : []),
     ...(proved ? [' Checks and finished test Pods left nothing.'] : []),
   ].join('')

@@ -2,12 +2,13 @@ import type { NodeFacts, PodFacts, Rollout, SandboxEvents } from '../../src/core
 import { testPodLabel } from '../../src/core/incident/symptom.js'
 import { type Cluster, Refused } from '../../src/ports.js'
 import type { TestPodSpec } from '../../src/core/requests.js'
+import { type DrainWorld, fakeDraining, type FakePod } from './drain.js'
 
 /** A cluster of plain arrays: a test puts in what it needs and looks at what was changed. */
 export interface FakeCluster extends Cluster {
   readonly all: {
     nodes: NodeFacts[]
-    pods: PodFacts[]
+    pods: FakePod[]
     events: SandboxEvents[]
     rollouts: Rollout[]
     /** The workload behind a controller, by the controller's uid. */
@@ -15,6 +16,8 @@ export interface FakeCluster extends Cluster {
     /** By the Pod's uid. */
     podEvents: Map<string, string[]>
   }
+  /** Budgets, host names, and what becomes of an evicted Pod. */
+  readonly draining: DrainWorld
   /** Every change that was asked for, in order: `cordon node-07`, `delete ns/pod uid`, … */
   readonly changes: string[]
   /** Stands in for scheduler and kubelet: what becomes of a test Pod. By default it stays Pending. */
@@ -85,8 +88,15 @@ export const fakeCluster = (given: Partial<FakeCluster['all']> = {}): FakeCluste
     if (error) throw error
     return structuredClone(read())
   }
+  const draining: DrainWorld = {
+    budgets: [],
+    whereabouts: new Map(),
+    onEvicted: pod => void all.pods.splice(all.pods.indexOf(pod), 1),
+  }
   const cluster: FakeCluster = {
     all,
+    draining,
+    ...fakeDraining(all.pods, draining, changes, answer),
     changes,
     failing,
     onTestPod: () => undefined,

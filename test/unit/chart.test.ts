@@ -69,6 +69,8 @@ const notValues: Record<string, string> = {
   kubeContext: 'the Pod has a service account',
   httpHost: 'probes come from outside the Pod',
   clockFile: 'practice runs only',
+  podNamespace: 'told by Kubernetes',
+  podName: 'told by Kubernetes',
 }
 
 describe('the chart', () => {
@@ -141,13 +143,13 @@ describe('the chart', () => {
     }
   })
 
-  it('allows the bot to read only, and the worker to cordon and to make Pods in one namespace', async () => {
+  it('allows the bot to read only, and the worker to cordon, to evict and to make Pods in one namespace', async () => {
     const manifests = await rendered()
     const allowed = (kind: string, name: string) =>
       (manifests.find(one => one.kind === kind && one.metadata.name === name)?.rules ?? []).flatMap(rule =>
         rule.resources.flatMap(resource => rule.verbs.map(verb => `${verb} ${resource}`)),
       )
-    const reading = /^(get|list|watch) (nodes|pods|events|daemonsets|replicasets|jobs)$/
+    const reading = /^(get|list|watch) (nodes|pods|events|daemonsets|replicasets|jobs|poddisruptionbudgets|endpointslices)$/
     expect(allowed('ClusterRole', 'ops-cni-bot').filter(one => !reading.test(one))).toEqual([])
     expect(allowed('ClusterRole', 'ops-cni-bot')).toContain('watch pods')
     expect(allowed('ClusterRole', 'ops-cni-worker').filter(one => !reading.test(one))).toEqual([

@@ -5,6 +5,7 @@ import { testPodBody, type TestPodSpec } from '../../core/requests.js'
 import { type Clock, type Cluster, type Guard, Refused } from '../../ports.js'
 import { call, callUnless, pages } from './call.js'
 import type { Kube } from './connect.js'
+import { draining } from './drain.js'
 import { oneLine } from './errors.js'
 import { eventTime } from './event-time.js'
 import { readRollouts } from './rollouts.js'
@@ -41,6 +42,7 @@ export const createCluster = (kube: Kube, clock: Clock): Cluster => ({
     const here = new Set((await readPodsOnNode(kube, node)).map(pod => pod.controller?.uid))
     return rollouts.filter(({ uid, missing }) => here.has(uid) || missing.some(each => each.node === node))
   },
+  ...draining(kube),
   workloadOf: workloadResolver(kube),
   setSchedulable: (node, change, guard) => setSchedulable(kube, node, change, guard),
   createTestPod: (spec, guard) => createTestPod(kube, spec, guard),

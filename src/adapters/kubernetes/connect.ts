@@ -3,8 +3,10 @@ import {
   BatchV1Api,
   CoreV1Api,
   createConfiguration,
+  DiscoveryV1Api,
   HttpMethod,
   KubeConfig,
+  PolicyV1Api,
   RequestContext,
   ServerConfiguration,
 } from '@kubernetes/client-node'
@@ -33,6 +35,8 @@ export interface Kube {
   core: CoreV1Api
   apps: AppsV1Api
   batch: BatchV1Api
+  discovery: DiscoveryV1Api
+  policy: PolicyV1Api
   /** A plain GET whose body is left to the caller: lists as raw JSON and watch streams. No deadline but `signal`. */
   get(path: string, query: Record<string, string>, signal: AbortSignal): Promise<Response>
   timeoutMs: number
@@ -65,6 +69,8 @@ export const connectKube = (where: KubeLocation, options: ConnectOptions = {}): 
     core: new CoreV1Api(api),
     apps: new AppsV1Api(api),
     batch: new BatchV1Api(api),
+    discovery: new DiscoveryV1Api(api),
+    policy: new PolicyV1Api(api),
     timeoutMs,
     get: (path, query, signal) => rawGet(config, cluster.server, path, query, signal),
     close: () => dispatchers.close(),

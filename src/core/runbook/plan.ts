@@ -11,6 +11,15 @@ export interface PlanData {
   expect: { check: CheckName; on: 'node' | 'every-node'; withinMs: number | undefined }
   cordon: { wasUnschedulable: boolean; wasCordonedBy: string | undefined }
   uncordon: { cordonedBy: string | undefined }
+  drain: {
+    /** The only Pods that may be evicted, by uid: one that comes later, under the same name too, is not among them. */
+    pods: { namespace: string; name: string; uid: string; graceMs: number }[]
+    deleteEmptydirData: boolean
+    evictUnmanaged: boolean
+    /** For the whole step, and for one Pod beyond its own grace period. Real time. */
+    deadlineMs: number
+    podDeadlineMs: number
+  }
   'remove-orphans': {
     network: string
     dir: string
@@ -50,6 +59,8 @@ export interface DoneData {
   expect: { holds: true }
   cordon: { changed: boolean; wasUnschedulable: boolean }
   uncordon: { changed: boolean; previousOwner: string | undefined }
+  /** `evicted` by this try; `gone` when it looked first. Both `namespace/name`. */
+  drain: { evicted: string[]; gone: string[]; stay: number }
   'remove-orphans': {
     moved: string[]
     skipped: { ip: string; why: string }[]

@@ -40,6 +40,8 @@ export type RunEvent = { at: number; by: Actor } & (
   | { type: 'UndoStarted'; index: number; fence?: number }
   | { type: 'UndoDone'; index: number; says: string }
   | { type: 'UndoFailed'; index: number; error: StepError }
+  /** How far a long step is. A note for people: it changes no state, and an old one means nothing. */
+  | { type: 'StepProgressed'; index: number; says: string }
   | { type: 'RunEnded'; outcome: Outcome; escalateTo?: string }
 )
 export type RunEventType = RunEvent['type']
@@ -98,6 +100,8 @@ export interface RunState {
   bootId: string
   runbook: Runbook
   openedBy: Actor
+  /** The newest note of the start that is at work. */
+  progress: { at: number; says: string } | undefined
   openedAt: number
   status: 'planning' | 'awaiting' | 'acting' | 'paused' | 'undoing' | 'ended'
   position: number

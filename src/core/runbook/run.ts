@@ -10,6 +10,7 @@ export const changes: Record<StepKind, boolean> = {
   cordon: true,
   uncordon: true,
   'remove-orphans': true,
+  drain: true,
   'test-pod': true,
 }
 
@@ -36,6 +37,7 @@ const newLine = (spec: StepSpec): Line => ({
   done: undefined,
   error: undefined,
   undone: undefined,
+  progress: undefined,
   outdated: [],
   attempts: [],
   startedPlan: undefined,
@@ -117,14 +119,22 @@ export const applyRun = (state: RunState | undefined, event: RunEvent): RunState
     throw new Error(`run ${state.run}: ${event.type} cannot follow while it is ${state.status}`)
   switch (event.type) {
     case 'RunOpened':
+    progress: undefined,
       throw new Error(`run ${state.run} was opened twice`)
     case 'StepPlanned':
       return planned(state, event)
     case 'StepApproved':
       return {
+/** Only the newest note of a step at work is kept: one that comes late, or of another start, changes nothing. */
+const progressed = (state: RunState, event: RunEvent & { type: 'StepProgressed' }): RunState =>
+  state.lines[event.index]?.status === 'acting'
+    ? withLine(state, event.index, { progress: { at: event.at, says: event.says } })
+    : state
+
         ...withLine(state, event.index, { status: 'approved', approved: { by: event.by, at: event.at } }),
         status: 'acting',
       }
+  if (event.type === 'StepProgressed') return progressed(state, event)
     case 'InputGiven':
       return {
         ...withLine(state, event.index, { status: 'approved', approved: { by: event.by, at: event.at } }),
@@ -173,12 +183,11 @@ export const foldRun = (events: RunEvent[]): RunState | undefined =>
   events.reduce<RunState | undefined>(applyRun, undefined)
 
 /**
- * The length by which the job in charge of the next step is called: notes that a step began do not count, so that a job
- * that is still at work is not joined by a second one.
+ * The length by which the job in charge of the next step is called: notes that a step began, or how far it is, do not
+ * count, so that a job that is still at work is not joined by a second one.
  */
 export const settledLength = (events: readonly RunEvent[]): number => {
-  const last = events.findLastIndex(event => event.type !== 'StepStarted' && event.type !== 'UndoStarted')
-  return last + 1
+  return events.findLastIndex(event => !beginsOrNotes.has(event.type)) + 1
 }
 
 export type RunNext =
@@ -196,6 +205,8 @@ export const toUndo = (line: Line): boolean =>
 
 /** The one thing to do now. After a crash the same answer again: the step looks first. */
 export const nextOfRun = (state: RunState): RunNext => {
+const beginsOrNotes: ReadonlySet<RunEventType> = new Set(['StepStarted', 'UndoStarted', 'StepProgressed'])
+
   const index = state.position
   const line = state.lines[index]
   switch (state.status) {

@@ -18,6 +18,13 @@ export const stepSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('cordon') }),
   z.strictObject({ kind: z.literal('uncordon') }),
   z.strictObject({
+    kind: z.literal('drain'),
+    delete_emptydir_data: z.boolean().default(false),
+    evict_unmanaged: z.boolean().default(false),
+    deadline: duration.default(60 * 60_000),
+    pod_deadline: duration.default(5 * 60_000),
+  }),
+  z.strictObject({
     kind: z.literal('remove-orphans'),
     older_than: duration.default(15 * 60_000),
     readings: z.literal(2).default(2),

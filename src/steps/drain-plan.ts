@@ -1,0 +1,169 @@
+import { type Budget, budgetsOf, budgetWords } from '../core/drain/budget.js'
+import { ownGround } from '../core/drain/own-ground.js'
+import { drainVerdicts, isFinished, nameOf, type PodVerdict, type Standing } from '../core/evictable.js'
+import type { NodeFacts } from '../core/evidence/bundle.js'
+import { shownDuration } from '../core/duration.js'
+import type { Plan } from '../core/runbook/plan.js'
+import type { StepSpec } from '../core/runbook/schema.js'
+import { evictionBody, shownRequest } from '../core/requests.js'
+import { Refused } from '../ports.js'
+import { nodeNow } from './cordon.js'
+import type { StepContext } from './step.js'
+
+type Params = StepSpec & { kind: 'drain' }
+
+/** A drained node without a cordon fills up again, and one that was rebooted is another one. */
+export const barredNow = (
+  { unschedulable, bootId }: NodeFacts,
+  { run }: Pick<StepContext, 'run'>,
+): string | undefined => {
+  if (bootId !== run.bootId)
+    return `${run.node} was rebooted since this run was opened: end it and open a new one`
+  return unschedulable
+    ? undefined
+    : `${run.node} is not cordoned, so what is evicted would come back at once: cordon it and retry`
+}
+
+/** @throws Refused before anything was done */
+export const readyToDrain = async (ctx: StepContext): Promise<NodeFacts> => {
+  const facts = await nodeNow(ctx)
+  const why = barredNow(facts, ctx)
+  if (why !== undefined) throw new Refused(`${why}. Nothing was evicted`)
+  return facts
+}
+
+/** @throws Refused where this process, another part of cnibot or its Redis runs on the node */
+export const onOtherGround = async (ctx: StepContext, node: NodeFacts): Promise<string[]> => {
+  const { podNamespace, podName, redisHost } = ctx.settings.own
+  const [pods, self, redis] = await Promise.all([
+    ctx.cluster.podsToDrain(node.name),
+    podNamespace && podName ? ctx.cluster.pod(podNamespace, podName) : undefined,
+    ctx.cluster.whereabouts(redisHost, podNamespace),
+  ])
+  const { here, unknown } = ownGround({ node, pods, self, redis })
+  if (here.length === 0) return unknown
+  throw new Refused(
+    `this would drain the node that cnibot itself stands on. Nothing was evicted; ${node.name} is cordoned, so move these first, then retry. ${here.join('. ')}`,
+    here.join('\n'),
+  )
+}
+
+const row = ({ pod, verdict, why, loses }: PodVerdict): string => {
+  const lost = loses.length > 0 ? `; loses emptyDir ${loses.join(', ')}` : ''
+  return `${nameOf(pod)} · ${verdict}: ${why}${lost}`
+}
+
+const goes = ({ verdict }: PodVerdict): boolean => verdict === 'evict' || verdict === 'waits'
+
+const some = (names: readonly string[]): string =>
+  `${names.slice(0, 4).join(', ')}${names.length > 4 ? `, and ${names.length - 4} more` : ''}`
+
+const readVerdicts = async (
+  ctx: StepContext,
+  params: Params,
+): Promise<{ verdicts: PodVerdict[]; budgets: Budget[] }> => {
+  const { node } = ctx.run
+  const [pods, budgets, rollouts] = await Promise.all([
+    ctx.cluster.podsToDrain(node),
+    ctx.cluster.budgets(),
+    ctx.cluster.rollouts(node),
+  ])
+  const here = new Set(pods.map(({ namespace }) => namespace))
+  const near = budgets.filter(({ namespace }) => here.has(namespace))
+  const options = {
+    deleteEmptydirData: params.delete_emptydir_data,
+    evictUnmanaged: params.evict_unmanaged,
+    testPodNamespace: ctx.settings.testPodNamespace,
+  }
+  const daemonSets = new Set(rollouts.map(nameOf))
+  return { verdicts: drainVerdicts(pods, { budgets: near, daemonSets }, options), budgets: near }
+}
+
+const factsOf = (
+  node: string,
+  verdicts: readonly PodVerdict[],
+  params: Params,
+  unknown: string[],
+): string[] => {
+  const those = (is: (one: PodVerdict) => boolean): string[] =>
+    verdicts.filter(is).map(({ pod }) => nameOf(pod))
+  const moving = those(goes)
+  const waiting = those(({ verdict }) => verdict === 'waits')
+  const losing = verdicts.filter(({ loses }) => loses.length > 0)
+  const unmanaged = those(one => goes(one) && one.pod.controller === undefined && !isFinished(one.pod))
+  const staying = those(({ verdict }) => verdict === 'leave')
+  return [
+    `Evicts ${moving.length} Pods from ${node}; ${staying.length} DaemonSet and static Pods stay, with their addresses.`,
+    waiting.length === 0
+      ? 'No budget (PDB) is in the way now.'
+      : `${waiting.length} wait for a budget (PDB): ${some(verdicts.filter(({ verdict }) => verdict === 'waits').map(({ pod, why }) => `${nameOf(pod)}, ${why}`))}.`,
+    losing.length === 0
+      ? 'No Pod has data in an emptyDir.'
+      : `${losing.length} lose what is in their emptyDir: ${some(losing.map(({ pod, loses }) => `${nameOf(pod)} (${loses.join(', ')})`))}.`,
+    unmanaged.length === 0
+      ? 'Each of them has a controller that starts it elsewhere.'
+      : `${unmanaged.length} have no controller, and nothing starts them again: ${some(unmanaged)}.`,
+    `Waits for budgets up to ${shownDuration(params.deadline)}; each Pod may take its own grace period and ${shownDuration(params.pod_deadline)} more. Pods that come later are not touched.`,
+    'This cannot be undone: Pods that moved stay where they are.',
+    ...unknown.map(what => `Not known: ${what}.`),
+  ]
+}
+
+/** Several Pods may share a budget that lets only some of them go at a time. */
+const budgetRows = (budgets: readonly Budget[], verdicts: readonly PodVerdict[]): string[] =>
+  budgets.flatMap(budget => {
+    const held = verdicts.filter(one => goes(one) && one.pod.ready && budgetsOf(one.pod, [budget]).length > 0)
+    return held.length === 0
+      ? []
+      : [`${budget.namespace}/${budget.name}: ${budgetWords(budget)}; counts ${held.length} of these Pods`]
+  })
+
+/** Nothing is begun while one Pod would stop it half way: as kubectl does. */
+const refuseBlocked = (node: string, verdicts: readonly PodVerdict[]): void => {
+  const blocking = verdicts.filter(({ verdict }) => verdict === 'blocks')
+  if (blocking.length === 0) return
+  throw new Refused(
+    `${node} cannot be drained: ${blocking.length} Pods cannot be moved by eviction. ${some(blocking.map(({ pod, why }) => `${nameOf(pod)}: ${why}`))}. Nothing was evicted; move them by hand and retry`,
+    [...blocking, ...verdicts.filter(({ verdict }) => verdict !== 'blocks')].map(row).join('\n'),
+  )
+}
+
+/** Reads only. @throws Refused where the drain must not begin, with every Pod's verdict as its output */
+export const planDrain = async (params: Params, ctx: StepContext): Promise<Plan<'drain'>> => {
+  const { node } = ctx.run
+  const readAt = ctx.clock.now()
+  const facts = await readyToDrain(ctx)
+  const unknown = await onOtherGround(ctx, facts)
+  const { verdicts, budgets } = await readVerdicts(ctx, params)
+  refuseBlocked(node, verdicts)
+  const of = (kind: Standing): PodVerdict[] => verdicts.filter(({ verdict }) => verdict === kind)
+  const moving = verdicts.filter(goes).map(({ pod }) => pod)
+  const lists = [
+    { title: 'Pods that wait for a budget', rows: of('waits').map(row) },
+    { title: 'Budgets (PDB) that count these Pods', rows: budgetRows(budgets, verdicts) },
+    { title: 'Pods to evict', rows: of('evict').map(row) },
+    { title: 'Pods that stay', rows: of('leave').map(row) },
+  ]
+  return {
+    kind: 'drain',
+    title: `Drain ${node}: evict ${moving.length} Pods`,
+    facts: factsOf(node, verdicts, params, unknown),
+    lists: lists.filter(({ rows }) => rows.length > 0),
+    commands: moving.map(pod =>
+      shownRequest(
+        'POST',
+        `/api/v1/namespaces/${pod.namespace}/pods/${pod.name}/eviction`,
+        evictionBody(pod),
+      ),
+    ),
+    nothingToDo: moving.length === 0,
+    data: {
+      pods: moving.map(({ namespace, name, uid, graceMs }) => ({ namespace, name, uid, graceMs })),
+      deleteEmptydirData: params.delete_emptydir_data,
+      evictUnmanaged: params.evict_unmanaged,
+      deadlineMs: params.deadline,
+      podDeadlineMs: params.pod_deadline,
+    },
+    readAt,
+  }
+}

@@ -1,0 +1,86 @@
+import { departureWords } from '../core/drain/progress.js'
+import { type DrainPod, nameOf, staysOnNode } from '../core/evictable.js'
+import { shownDuration } from '../core/duration.js'
+import type { Done, Plan } from '../core/runbook/plan.js'
+import { Failed, Refused, Unreachable } from '../ports.js'
+import { departuresOf, firstStuck, type Leaving, round, stoppedShort } from './departures.js'
+import { nodeNow } from './cordon.js'
+import { barredNow, onOtherGround, planDrain, readyToDrain } from './drain-plan.js'
+import { lookUntil, type Step, type StepContext } from './step.js'
+
+/** Pods that nobody approved: they came after the plan, and are named, not evicted. */
+const refuseNewcomers = (plan: Plan<'drain'>, ctx: StepContext, pods: readonly DrainPod[]): void => {
+  const approved = new Set(plan.data.pods.map(({ uid }) => uid))
+  const came = pods.filter(pod => !approved.has(pod.uid) && !staysOnNode(pod)).map(nameOf)
+  if (came.length === 0) return
+  throw new Failed(
+    `the ${approved.size} approved Pods are gone, but ${came.length} others came to ${ctx.run.node} since the plan: ${came.slice(0, 5).join(', ')}. They were not touched; Retry makes a plan with them`,
+    came.join('\n'),
+  )
+}
+
+/** "Nothing was done" would be untrue once a Pod was evicted, in this try or in an earlier one. */
+const truly = (error: unknown, all: readonly Leaving[], ctx: StepContext): unknown => {
+  const begun = all.some(({ evicted, state }) => evicted || state === 'gone')
+  return (error instanceof Refused || error instanceof Failed) && begun
+    ? stoppedShort(ctx.run.node, all, error.message)
+    : error
+}
+
+type Ended = { pods: DrainPod[] } | { barred: string }
+
+const lookOnce = async (
+  plan: Plan<'drain'>,
+  ctx: StepContext,
+  all: Leaving[],
+): Promise<Ended | undefined> => {
+  try {
+    // A cordon that somebody lifted meanwhile sends the replacements back here.
+    const barred = barredNow(await nodeNow(ctx), ctx)
+    if (barred !== undefined) return { barred }
+    const seen = await round(ctx, all, plan.data.podDeadlineMs)
+    return seen.over ? { pods: seen.pods } : undefined
+  } catch (error) {
+    if (!(error instanceof Unreachable)) throw truly(error, all, ctx)
+    await ctx.progress(`${departureWords(all)}; ${error.message}`)
+    return undefined
+  }
+}
+
+const drainAll = async (plan: Plan<'drain'>, ctx: StepContext, all: Leaving[]): Promise<DrainPod[]> => {
+  const { deadlineMs } = plan.data
+  const patient = { ...ctx, settings: { ...ctx.settings, deadlineMs } }
+  const ended = await lookUntil(patient, () => lookOnce(plan, ctx, all))
+  if (ended && 'barred' in ended) throw stoppedShort(ctx.run.node, all, ended.barred)
+  if (ended && all.every(({ state }) => state === 'gone')) return ended.pods
+  const why = ended ? firstStuck(all) : `not all within ${shownDuration(deadlineMs)}; ${departureWords(all)}`
+  throw stoppedShort(ctx.run.node, all, why)
+}
+
+const doneOf = (all: readonly Leaving[], pods: readonly DrainPod[], plan: Plan<'drain'>): Done<'drain'> => {
+  const evicted = all.filter(one => one.evicted).map(({ pod }) => nameOf(pod))
+  const gone = all.filter(one => !one.evicted).map(({ pod }) => nameOf(pod))
+  const stay = pods.filter(staysOnNode).length
+  const before = gone.length > 0 ? ` (${gone.length} were gone or going already)` : ''
+  return {
+    kind: 'drain',
+    changed: all.length > 0,
+    says: `${all.length} Pods moved away${before}; ${stay} DaemonSet and static Pods stay`,
+    detail: [...evicted.map(name => `${name} evicted`), ...gone.map(name => `${name} gone already`)],
+    commands: plan.commands,
+    data: { evicted, gone, stay },
+  }
+}
+
+/** Evicts what was approved, by uid, and waits until each of those uids is gone. Called again, it goes on. */
+export const drain: Step<'drain'> = {
+  plan: (spec, ctx) => planDrain(spec, ctx),
+  act: async (plan, ctx) => {
+    const all = departuresOf(plan.data.pods)
+    await onOtherGround(ctx, await readyToDrain(ctx))
+    const pods = await drainAll(plan, ctx, all)
+    refuseNewcomers(plan, ctx, pods)
+    return doneOf(all, pods, plan)
+  },
+  undo: { impossible: 'Pods that moved run elsewhere by now and are not moved back' },
+}

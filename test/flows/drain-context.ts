@@ -1,0 +1,102 @@
+import { fakeCluster, type FakeCluster, fakeNode, fakePod } from '../fakes/cluster.js'
+import type { FakePod } from '../fakes/drain.js'
+import { drain } from '../../src/steps/drain.js'
+import type { StepContext } from '../../src/steps/step.js'
+import { fold, opened, runbook, t0 } from '../unit/runbook/runs.js'
+
+export const replicaSet = { kind: 'ReplicaSet', name: 'api-5d4f', uid: 'rs' }
+export const daemonSet = { kind: 'DaemonSet', name: 'agent', uid: 'ds' }
+
+export const onNode = (namespace: string, name: string, over: Partial<FakePod> = {}): FakePod => ({
+  ...fakePod(namespace, name, {
+    node: 'node-07',
+    phase: 'Running',
+    ready: true,
+    controller: replicaSet,
+    sandboxReady: true,
+  }),
+  ...over,
+})
+
+const agentRollout = {
+  namespace: 'platform',
+  name: 'agent',
+  uid: 'ds',
+  generation: 1,
+  observedGeneration: 1,
+  desired: 1,
+  ready: 1,
+  updated: 1,
+  available: 1,
+  missing: [],
+}
+
+export const agentPod = onNode('platform', 'agent-x', { controller: daemonSet })
+
+export interface DrainBench {
+  cluster: FakeCluster
+  ctx: StepContext
+  /** What was said of how far it is, each once. */
+  said: string[]
+  abort: AbortController
+  plan(): ReturnType<typeof drain.plan>
+  act(plan: Awaited<ReturnType<typeof drain.plan>>): ReturnType<typeof drain.act>
+}
+
+/** A cordoned node with these Pods and a DaemonSet's; looks follow each other every 2 ms. */
+export const bench = (
+  pods: FakePod[],
+  params: {
+    deadline?: number
+    pod_deadline?: number
+    evict_unmanaged?: boolean
+    keepEmptyDirs?: boolean
+  } = {},
+): DrainBench => {
+  const node = fakeNode('node-07', { uid: 'uid-7', bootId: 'boot-7', unschedulable: true, cordonedBy: 'us' })
+  const cluster = fakeCluster({ nodes: [node], pods: [...pods, agentPod], rollouts: [agentRollout] })
+  cluster.draining.whereabouts.set('redis', {
+    host: 'redis',
+    addresses: ['10.244.9.9'],
+    nodes: ['node-09'],
+    pods: ['ops/redis-0'],
+  })
+  const spec = {
+    kind: 'drain' as const,
+    delete_emptydir_data: params.keepEmptyDirs !== true,
+    evict_unmanaged: params.evict_unmanaged ?? false,
+    deadline: params.deadline ?? 30_000,
+    pod_deadline: params.pod_deadline ?? 30_000,
+  }
+  const said: string[] = []
+  const abort = new AbortController()
+  const unused = async (): Promise<never> => {
+    throw new Error('a drain does not ask this')
+  }
+  const ctx: StepContext = {
+    run: fold(opened(runbook({ steps: [{ kind: 'drain' }] }))),
+    index: 0,
+    cluster,
+    shell: { shown: () => '', run: unused },
+    clock: { now: () => t0 },
+    settings: {
+      testPodNamespace: 'cnibot',
+      testPodImage: 'pause',
+      own: { podNamespace: 'ops', podName: 'cni-worker-1', redisHost: 'redis' },
+      deadlineMs: 1,
+      lookEveryMs: 2,
+    },
+    signal: abort.signal,
+    measure: unused,
+    bundle: unused,
+    progress: async says => {
+      if (said.at(-1) !== says) said.push(says)
+    },
+  }
+  const plan = () => drain.plan(spec, ctx)
+  return { cluster, ctx, said, abort, plan, act: made => drain.act(made, ctx) }
+}
+
+/** What was asked to be evicted, in order. */
+export const evictions = ({ cluster }: DrainBench): string[] =>
+  cluster.changes.filter(change => change.startsWith('evict ')).map(change => change.slice(6))

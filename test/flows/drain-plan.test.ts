@@ -1,0 +1,127 @@
+import { planDigest } from '../../src/core/runbook/plan.js'
+import { Refused } from '../../src/ports.js'
+import { fakeBudget } from '../fakes/drain.js'
+import { agentPod, bench, evictions, onNode } from './drain-context.js'
+
+const subject = { cluster: 'c', run: 'r', index: 0, node: 'node-07', nodeUid: 'u', bootId: 'b' }
+const selecting = (app: string) => ({ matchLabels: { app }, matchExpressions: [] })
+const ledger = onNode('payments', 'ledger-0', { labels: { app: 'ledger' }, emptyDirs: ['wal'] })
+const budget = () =>
+  fakeBudget('payments', 'ledger', { selector: selecting('ledger'), allowed: 0, healthy: 2, desired: 2 })
+
+test('P-A4: the plan names every Pod with its verdict, what its budget allows now, and whose data is lost', async () => {
+  const world = bench([onNode('payments', 'api-1'), ledger])
+  world.cluster.draining.budgets.push(budget(), fakeBudget('search', 'elsewhere'))
+  const plan = await world.plan()
+  expect(plan.title).toBe('Drain node-07: evict 2 Pods')
+  expect(plan.facts).toEqual([
+    'Evicts 2 Pods from node-07; 1 DaemonSet and static Pods stay, with their addresses.',
+    expect.stringMatching(/^1 wait for a budget \(PDB\): payments\/ledger-0, PDB ledger allows 0 \(needs 2/),
+    '1 lose what is in their emptyDir: payments/ledger-0 (wal).',
+    'Each of them has a controller that starts it elsewhere.',
+    expect.stringMatching(/^Waits for budgets up to 30 s; .* Pods that come later are not touched\.$/),
+    'This cannot be undone: Pods that moved stay where they are.',
+    expect.stringMatching(/^Not known: which Pod this process is/),
+  ])
+  expect(plan.lists.map(({ title, rows }) => [title, rows])).toEqual([
+    [
+      'Pods that wait for a budget',
+      [expect.stringMatching(/^payments\/ledger-0 · waits: .*loses emptyDir wal$/)],
+    ],
+    [
+      'Budgets (PDB) that count these Pods',
+      ['payments/ledger: PDB ledger allows 0 (needs 2 healthy, has 2); counts 1 of these Pods'],
+    ],
+    ['Pods to evict', ['payments/api-1 · evict: of ReplicaSet api-5d4f']],
+    ['Pods that stay', [expect.stringMatching(/^platform\/agent-x · leave: belongs to DaemonSet agent/)]],
+  ])
+  expect(plan.commands[0]).toBe(
+    'POST /api/v1/namespaces/payments/pods/api-1/eviction {"apiVersion":"policy/v1","kind":"Eviction","metadata":{"namespace":"payments","name":"api-1"},"deleteOptions":{"preconditions":{"uid":"uid-payments-api-1"}}}',
+  )
+  expect(world.cluster.changes).toEqual([])
+})
+
+test('B2: what a budget allows does not change the plan; another Pod of the same name does', async () => {
+  const world = bench([ledger])
+  world.cluster.draining.budgets.push(budget())
+  const digest = async () => planDigest(await world.plan(), subject)
+  const before = await digest()
+  world.cluster.draining.budgets[0]!.allowed = 1
+  expect(await digest()).toBe(before)
+  world.cluster.all.pods[0]!.uid = 'of its replacement'
+  expect(await digest()).not.toBe(before)
+})
+
+test('a node with nothing to move is not asked about', async () => {
+  expect(await bench([]).plan()).toMatchObject({ nothingToDo: true, title: 'Drain node-07: evict 0 Pods' })
+})
+
+describe('P-A4: nothing is begun that would stop half way; the refusal names every Pod', () => {
+  const refusal = async (world: ReturnType<typeof bench>): Promise<Refused> => {
+    const error = await world.plan().then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    )
+    if (!(error instanceof Refused)) throw new Error(`no refusal: ${String(error)}`)
+    expect(evictions(world)).toEqual([])
+    return error
+  }
+
+  test('an unmanaged Pod', async () => {
+    const { message, output } = await refusal(
+      bench([onNode('batch', 'bare', { controller: undefined }), onNode('payments', 'api-1')]),
+    )
+    expect(message).toMatch(
+      /^node-07 cannot be drained: 1 Pods .* batch\/bare: no controller.*Nothing was evi/,
+    )
+    expect(output.split('\n')).toEqual([
+      expect.stringMatching(/^batch\/bare · blocks/),
+      expect.stringMatching(/^payments\/api-1 · evict/),
+      expect.stringMatching(/^platform\/agent-x · leave/),
+    ])
+  })
+  test('an emptyDir where the runbook does not give its data up', async () => {
+    expect((await refusal(bench([ledger], { keepEmptyDirs: true }))).message).toMatch(
+      /emptyDir wal: its data/,
+    )
+  })
+  test('two budgets on one Pod, which the server never evicts', async () => {
+    const world = bench([ledger])
+    world.cluster.draining.budgets.push(budget(), fakeBudget('payments', 'all'))
+    expect((await refusal(world)).message).toMatch(/ledger-0: 2 budgets count it \(ledger, all\)/)
+  })
+  test('a node that is not cordoned', async () => {
+    const world = bench([ledger])
+    world.cluster.all.nodes[0]!.unschedulable = false
+    expect((await refusal(world)).message).toMatch(/not cordoned, so .*Nothing was evicted/)
+  })
+  test('a node that was rebooted since', async () => {
+    const world = bench([ledger])
+    world.cluster.all.nodes[0]!.bootId = 'boot-8'
+    expect((await refusal(world)).message).toMatch(/was rebooted since this run was opened/)
+  })
+  test('B9: the node that this program or its Redis runs on, with what to do', async () => {
+    const chart = { 'app.kubernetes.io/name': 'cnibot', 'app.kubernetes.io/instance': 'cni' }
+    const ours = onNode('ops', 'cni-worker-1', { labels: chart })
+    const world = bench([ours])
+    expect((await refusal(world)).message).toMatch(
+      /^this would drain the node that cnibot itself stands on\. .*Pod ops\/cni-worker-1 \(this very process\): `kubectl -n ops delete pod cni-worker-1` starts it on another node$/,
+    )
+    const redis = bench([onNode('ops', 'redis-0')])
+    redis.cluster.draining.whereabouts.set('redis', {
+      host: 'redis',
+      addresses: ['10.244.7.9'],
+      nodes: ['node-07'],
+      pods: ['ops/redis-0'],
+    })
+    expect((await refusal(redis)).output).toMatch(/^Redis, Pod ops\/redis-0/)
+  })
+})
+
+test('a static Pod and a DaemonSet Pod are left, whatever the runbook allows', async () => {
+  const mirror = onNode('kube-system', 'proxy', { mirror: true, controller: undefined })
+  const plan = await bench([mirror], { evict_unmanaged: true }).plan()
+  expect(plan.data.pods).toEqual([])
+  expect(plan.lists).toEqual([{ title: 'Pods that stay', rows: [expect.any(String), expect.any(String)] }])
+  expect(agentPod.controller?.kind).toBe('DaemonSet')
+})

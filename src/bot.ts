@@ -4,18 +4,22 @@ import { connectKube, type Kube } from './adapters/kubernetes/connect.js'
 import { startSymptomWatch, type SymptomWatch } from './adapters/kubernetes/symptoms.js'
 import { isUnfinished } from './adapters/kubernetes/tracked.js'
 import type { RedisHistory } from './adapters/redis/history.js'
-import { startWorker } from './adapters/redis/job-worker.js'
+import { type JobHandlers, startWorker } from './adapters/redis/job-worker.js'
 import { type RunningSlack, startSlack } from './adapters/slack/app.js'
-import { openApprovers } from './adapters/slack/approvers.js'
+import { openApproverLists } from './adapters/slack/approvers.js'
 import type { SlackAccess } from './adapters/slack/client.js'
 import { openThread } from './adapters/slack/thread.js'
+import type { Settings } from './config.js'
 import { threadStream } from './core/incident/incident.js'
+import type { Risk } from './core/runbook/approval.js'
 import { type Ticket, ticketId } from './core/incident/ticket.js'
 import { allIncidents } from './flows/all-incidents.js'
 import { answerCommand } from './flows/answer-command.js'
 import { publishAnswer } from './flows/answer-request.js'
 import { closedChannels } from './flows/closed-channels.js'
+import { watchStorm } from './flows/brakes.js'
 import { decide } from './flows/decide.js'
+import { publishStorm } from './flows/publish-storm.js'
 import { publishThread } from './flows/publish-thread.js'
 import { reportGone, reportSymptom } from './flows/report-symptom.js'
 import { resume } from './flows/resume.js'
@@ -36,10 +40,27 @@ const openTickets = async (history: RedisHistory, log: Log, windowMs: number): P
 
 type Started = Awaited<ReturnType<typeof startUp<'bot'>>>
 
+/** Who may approve what, and how they are named. */
+const approversOf = (settings: Settings<'bot'>, access: SlackAccess) => {
+  const { people, named } = openApproverLists(
+    access,
+    { users: settings.approvers, groups: settings.approverGroups },
+    { low: settings.approversLow, medium: settings.approversMedium, high: settings.approversHigh },
+  )
+  return {
+    approversNamed: named(),
+    approversFor: { low: named('low'), medium: named('medium'), high: named('high') },
+    approvers: async (risk?: Risk) => ({
+      people: await people(risk),
+      named: named(risk),
+      selfApproval: settings.selfApproval,
+    }),
+  }
+}
+
 /** What the flows of this process are given. */
 const depsOf = (started: Started, kube: Kube, runbooks: Runbooks, access: SlackAccess) => {
   const { settings, log, clock, history, jobs } = started
-  const approvers = openApprovers(access, { users: settings.approvers, groups: settings.approverGroups })
   const thread = openThread(access)
   return {
     clusterName: settings.cluster,
@@ -51,12 +72,7 @@ const depsOf = (started: Started, kube: Kube, runbooks: Runbooks, access: SlackA
     clock,
     log,
     closedChannels: closedChannels(clock, log),
-    approversNamed: approvers.named,
-    approvers: async () => ({
-      people: await approvers.people('onClick'),
-      named: approvers.named,
-      selfApproval: settings.selfApproval,
-    }),
+    ...approversOf(settings, access),
     linkTo: async (incident: string) => {
       const { events } = await history.read<ThreadEvent>(threadStream(incident))
       const head = foldThread(events).get('head')
@@ -67,6 +83,8 @@ const depsOf = (started: Started, kube: Kube, runbooks: Runbooks, access: SlackA
       timeZone: settings.timeZone,
       incidentWindowMs: settings.incidentWindow,
       maxNodesUnderRepair: settings.maxNodesUnderRepair,
+      paused: settings.paused,
+      storm: { threshold: settings.stormThreshold, windowMs: settings.stormWindow },
       escalateTo: settings.escalateTo ?? 'platform',
       measureAgainAfterMs,
     },
@@ -86,9 +104,8 @@ const listen = ({ settings, history }: Started, deps: Deps, access: SlackAccess)
       const answer = await decide(deps)({ by: click.user, value, reason: click.inputs.reason })
       return answer === '' ? undefined : sentence(answer)
     },
-    onCommand: async ({ text, user, channel, triggerId }) => ({
-      message: await answerCommand(deps)({ text, by: user, channel, id: triggerId }),
-    }),
+    onCommand: ({ text, user, channel, triggerId }) =>
+      answerCommand(deps)({ text, by: user, channel, id: triggerId }),
     handled: {
       was: key => history.wasHandled(key),
       mark: (key, ttlMs) => history.markHandled(key, ttlMs),
@@ -97,8 +114,14 @@ const listen = ({ settings, history }: Started, deps: Deps, access: SlackAccess)
   })
 
 /** Tells the histories of Pods and rollouts that stand still, and of those that went. */
-const watchSymptoms = async (started: Started, deps: Deps, kube: Kube): Promise<SymptomWatch> => {
+const watchSymptoms = async (
+  started: Started,
+  deps: Deps,
+  kube: Kube,
+  storm: () => Promise<void>,
+): Promise<SymptomWatch> => {
   const { settings, log, clock, history } = started
+  const symptom = reportSymptom(deps)
   const gone = reportGone(deps)
   return startSymptomWatch({
     kube,
@@ -107,10 +130,22 @@ const watchSymptoms = async (started: Started, deps: Deps, kube: Kube): Promise<
     log,
     settings: { stuckAfterMs: settings.stuckAfter, rolloutStuckAfterMs: settings.rolloutStuckAfter, tickMs },
     openTickets: await openTickets(history, log, settings.incidentWindow),
-    onSymptom: reportSymptom(deps),
-    onGone: one => gone({ node: one.node, ticket: ticketId(one), end: one.end }),
+    onSymptom: async one => {
+      await symptom(one)
+      await storm()
+    },
+    onGone: async one => {
+      await gone({ node: one.node, ticket: ticketId(one), end: one.end })
+      await storm()
+    },
   })
 }
+
+const handlersOf = (deps: Deps): JobHandlers => ({
+  publish: publishThread(deps),
+  'publish-answer': publishAnswer(deps),
+  'publish-storm': publishStorm(deps),
+})
 
 const missing = (slack: RunningSlack, watch: SymptomWatch, deps: Deps): string[] => [
   ...(slack.connected() > 0 ? [] : ['Slack is not connected']),
@@ -131,13 +166,15 @@ export const runBot = async (): Promise<void> => {
   const access = { botToken: settings.slackBotToken, apiUrl: settings.slackApiUrl, log }
   const deps = depsOf(started, kube, runbooks, access)
   const slack = await listen(started, deps, access)
-  const worker = startWorker({
-    ...queue,
-    handlers: { publish: publishThread(deps), 'publish-answer': publishAnswer(deps) },
-  })
+  const worker = startWorker({ ...queue, handlers: handlersOf(deps) })
   await worker.ready()
-  const watch = await watchSymptoms(started, deps, kube)
-  const resuming = every(settings.resumeEvery, log, 'resume', resume(deps))
+  const storm = watchStorm(deps)
+  const watch = await watchSymptoms(started, deps, kube, storm)
+  const unfinished = resume(deps)
+  const resuming = every(settings.resumeEvery, log, 'resume', async () => {
+    await unfinished()
+    await storm()
+  })
   await serve({
     log,
     http: { host: settings.httpHost, port: settings.httpPort },

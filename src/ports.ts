@@ -217,6 +217,9 @@ export type Job =
   /** `/cni diagnose`: the worker looks, the bot answers; `request` names the history that holds question and answer. */
   | { kind: 'answer'; request: string; node: string }
   | { kind: 'publish-answer'; request: string }
+  /** Both repairs of an open incident are looked at before either starts. */
+  | { kind: 'compare'; node: string; length: number }
+  | { kind: 'publish-storm' }
 
 export interface Jobs {
   /** The same id twice is once. */

@@ -4,8 +4,10 @@ import { connectKube } from './adapters/kubernetes/connect.js'
 import { type JobHandlers, startWorker } from './adapters/redis/job-worker.js'
 import { createNodeShell } from './adapters/ssh/node-shell.js'
 import type { Settings } from './config.js'
+import type { RunState } from './core/runbook/run.js'
 import { countedHistory } from './counted-history.js'
 import { answerRequest } from './flows/answer-request.js'
+import { heldBack } from './flows/brakes.js'
 import { type CollectDeps, collectEvidence } from './flows/collect-evidence.js'
 import { recount } from './flows/recount.js'
 import { resume } from './flows/resume.js'
@@ -21,13 +23,19 @@ const limitsOf = (settings: Settings<'worker'>) => ({
   ...stepLimits,
   peers: settings.peers,
   testPodNamespace: settings.testPodNamespace,
-  testPodImage: settings.testPodImage,
-  approvalTtlMs: settings.approvalTtl,
   own: {
     podNamespace: settings.podNamespace,
     podName: settings.podName,
     redisHost: new URL(settings.redisUrl).hostname.replace(/^\[|\]$/g, ''),
   },
+  testPodImage: settings.testPodImage,
+  approvalTtlMs: settings.approvalTtl,
+  approvals: {
+    low: settings.approvalsLow,
+    medium: settings.approvalsMedium,
+    high: settings.approvalsHigh,
+  },
+  paused: settings.paused,
   bundleTtlMs: settings.bundleTtl,
   incidentWindowMs: settings.incidentWindow,
   ticketWindowMs: settings.ticketWindow,
@@ -59,6 +67,7 @@ export const runWorker = async (): Promise<void> => {
     runbooks,
     log,
     settings: limitsOf(settings),
+    mayAct: (state: RunState, index: number) => heldBack(deps, state, index),
   }
   const worker = startWorker({ ...queue, handlers: handlersOf(deps) })
   await worker.ready()

@@ -1,10 +1,13 @@
-import { runStream } from '../core/incident/incident.js'
+import { incidentStream, runStream } from '../core/incident/incident.js'
+import { type Approvers, listed } from '../core/runbook/approval.js'
 import { foldRun, type RunEvent } from '../core/runbook/run.js'
 import type { Clock, Cluster, History, Jobs, Log, Message } from '../ports.js'
-import { renderHelp, renderLooking, renderStatus, renderUnknownNode } from '../view/command.js'
+import { renderHelp, renderLooking, renderStatus, renderUnknownNode, sentence } from '../view/command.js'
 import { allIncidents } from './all-incidents.js'
+import { brakesNow, pause, resumeChanges } from './brakes.js'
 import { record } from './record.js'
 import { type RequestEvent, requestStream } from './request.js'
+import { showHistory, showRun } from './show-record.js'
 
 export interface CommandDeps {
   clusterName: string
@@ -13,7 +16,14 @@ export interface CommandDeps {
   jobs: Jobs
   log: Log
   clock: Clock
-  settings: { incidentWindowMs: number; timeZone: string }
+  approvers(): Promise<Approvers>
+  settings: { incidentWindowMs: number; timeZone: string; paused: boolean }
+}
+
+/** Shown to who asked alone, unless it says otherwise. */
+export interface CommandReply {
+  message: Message
+  inChannel?: boolean
 }
 
 export interface Command {
@@ -33,9 +43,11 @@ const status = async (deps: CommandDeps): Promise<Message> => {
     ids.map(async id => foldRun((await deps.history.read<RunEvent>(runStream(id))).events)),
   )
   const { clock, clusterName, settings } = deps
+  const brakes = await brakesNow(deps)
   return renderStatus({
     cluster: clusterName,
     incidents,
+    brakes,
     runs: runs.filter(r => r !== undefined),
     now: clock.now(),
     timeZone: settings.timeZone,
@@ -54,20 +66,50 @@ const diagnose = async (deps: CommandDeps, command: Command, node: string | unde
   return renderLooking(node)
 }
 
+const history = async (deps: CommandDeps, command: Command, node: string | undefined): Promise<Message> => {
+  if (!node) return renderHelp(command.text)
+  const known = (await deps.history.read(incidentStream(node))).length > 0
+  const names = known ? [node] : (await deps.cluster.nodes()).map(n => n.name)
+  return names.includes(node) ? showHistory(deps, node) : renderUnknownNode(node, names)
+}
+
+/** Everybody in the channel is to know that changes stop, and that they go on. */
+const forApprovers = async (
+  deps: CommandDeps,
+  { by }: Command,
+  change: () => Promise<string>,
+): Promise<CommandReply> => {
+  const permission = listed(await deps.approvers(), by)
+  return permission.yes
+    ? { message: sentence(await change()), inChannel: true }
+    : { message: sentence(permission.because) }
+}
+
 /** `/cni …` → what the person sees at once; the look itself is the worker's. */
 export const answerCommand =
   (deps: CommandDeps) =>
-  (command: Command): Promise<Message> => {
+  async (command: Command): Promise<CommandReply> => {
     const [word = '', ...rest] = command.text.trim().split(/\s+/)
+    const { by } = command
     switch (word.toLowerCase()) {
       case 'diagnose':
-        return diagnose(deps, command, rest[0])
+        return { message: await diagnose(deps, command, rest[0]) }
       case 'status':
-        return status(deps)
+        return { message: await status(deps) }
+      case 'history':
+        return { message: await history(deps, command, rest[0]) }
+      case 'show':
+        return { message: await showRun(deps, rest) }
+      case 'pause': {
+        const why = rest.join(' ').slice(0, 300)
+        return forApprovers(deps, command, () => pause(deps, by, why || 'no reason was given'))
+      }
+      case 'resume':
+        return forApprovers(deps, command, () => resumeChanges(deps, by))
       case '':
       case 'help':
-        return Promise.resolve(renderHelp())
+        return { message: renderHelp() }
       default:
-        return Promise.resolve(renderHelp(command.text))
+        return { message: renderHelp(command.text) }
     }
   }

@@ -1,36 +1,37 @@
+import { type FleetEvent, foldFleet, pausedBecause, stormBecause, withSwitch } from '../core/brakes.js'
 import type { Clock, History } from '../ports.js'
 import { record } from './record.js'
 
-/** Which nodes are under repair; one history for the whole cluster, so that two clicks cannot take the last place twice. */
-export type FleetEvent = { at: number; node: string; run: string } & ({ type: 'Taken' } | { type: 'Freed' })
+export type { FleetEvent } from '../core/brakes.js'
 
+/** One history for the whole cluster, so that two clicks cannot take the last place twice. */
 export const fleetStream = 'fleet'
 
-export const underRepair = (events: FleetEvent[]): Map<string, { run: string; at: number }> => {
-  const nodes = new Map<string, { run: string; at: number }>()
-  for (const { type, node, run, at } of events) {
-    if (type === 'Taken') nodes.set(node, { run, at })
-    else if (nodes.get(node)?.run === run) nodes.delete(node)
-  }
-  return nodes
-}
+export const underRepair = (events: FleetEvent[]): Map<string, { run: string; at: number }> =>
+  foldFleet(events).underRepair
 
-/** Takes a place for this run; answers the nodes that hold all places when there is none. */
+const noPlace = (others: readonly string[], most: number): string | undefined =>
+  others.length < most
+    ? undefined
+    : `Not now: ${others.join(', ')} ${others.length === 1 ? 'is' : 'are'} under repair, and at most ${most} may be at a time.`
+
+/** Takes a place for this run; answers why there is none, for the person who asked. */
 export const takeNode = async (
-  { history, clock }: { history: History; clock: Clock },
+  { history, clock, settings }: { history: History; clock: Clock; settings: { paused: boolean } },
   node: string,
   run: string,
   most: number,
-): Promise<{ taken: boolean; others: string[] }> => {
-  let others: string[] = []
-  let taken = true
+): Promise<string | undefined> => {
+  let barred: string | undefined
   await record<FleetEvent>(history, fleetStream, events => {
-    const now = underRepair(events)
-    others = [...now.keys()].filter(n => n !== node)
-    taken = now.get(node)?.run === run || others.length < most
-    return taken && now.get(node)?.run !== run ? [{ at: clock.now(), type: 'Taken', node, run }] : []
+    const brakes = withSwitch(foldFleet(events), settings.paused)
+    const taken = brakes.underRepair.get(node)?.run === run
+    const others = [...brakes.underRepair.keys()].filter(n => n !== node)
+    barred =
+      pausedBecause(brakes) ?? stormBecause(brakes, node) ?? (taken ? undefined : noPlace(others, most))
+    return barred === undefined && !taken ? [{ at: clock.now(), type: 'Taken', node, run }] : []
   })
-  return { taken, others }
+  return barred
 }
 
 export const freeNode = async (

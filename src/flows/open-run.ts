@@ -1,4 +1,10 @@
-import { foldIncident, type IncidentEvent, incidentMay, incidentStream } from '../core/incident/incident.js'
+import {
+  foldIncident,
+  type IncidentEvent,
+  incidentMay,
+  type IncidentState,
+  incidentStream,
+} from '../core/incident/incident.js'
 import type { Actor } from '../core/runbook/run.js'
 import type { Clock, History, Job, Jobs, Runbooks } from '../ports.js'
 import { freeNode, takeNode } from './fleet.js'
@@ -9,7 +15,16 @@ export interface OpenRunDeps {
   jobs: Jobs
   runbooks: Runbooks
   clock: Clock
-  settings: { incidentWindowMs: number; maxNodesUnderRepair: number }
+  settings: { incidentWindowMs: number; maxNodesUnderRepair: number; paused: boolean }
+}
+
+/** Somebody came before: who, and how long before. */
+const wasOpened = (state: IncidentState | undefined, by: Actor, at: number): string | undefined => {
+  const last = state?.status === 'repairing' ? state.runs.at(-1) : undefined
+  if (!last) return undefined
+  return last.openedBy === by
+    ? 'You opened this a moment ago; the plan is below.'
+    : `<@${last.openedBy}> was first, ${Math.max(1, Math.round((at - last.openedAt) / 1000))} s before you. The plan is below.`
 }
 
 /**
@@ -31,22 +46,17 @@ export const openRun =
     )
     if (!state || state.id !== ask.incident)
       return 'This incident is over; its buttons no longer do anything.'
+    // Before a place is taken: it would be taken from the run that has it.
+    const first = wasOpened(state, by, at)
+    if (first) return first
     const run = `${state.id}-r${state.runs.length + 1}`
-    const place = await takeNode(deps, node, run, deps.settings.maxNodesUnderRepair)
-    if (!place.taken)
-      return `Not now: ${place.others.join(', ')} is under repair, and at most ${deps.settings.maxNodesUnderRepair} may be at a time.`
+    const barred = await takeNode(deps, node, run, deps.settings.maxNodesUnderRepair)
+    if (barred) return barred
     let answer = ''
     const written = await record<IncidentEvent>(deps.history, stream, events => {
       const now = foldIncident(node, events, deps.settings.incidentWindowMs)
-      const last = now?.runs.at(-1)
-      answer = ''
-      if (now?.status === 'repairing' && last) {
-        answer =
-          last.openedBy === by
-            ? 'You opened this a moment ago; the plan is below.'
-            : `<@${last.openedBy}> was first, ${Math.max(1, Math.round((at - last.openedAt) / 1000))} s before you. The plan is below.`
-        return []
-      }
+      answer = wasOpened(now, by, at) ?? ''
+      if (answer) return []
       if (
         !now ||
         now.id !== ask.incident ||

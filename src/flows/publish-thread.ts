@@ -1,3 +1,4 @@
+import { stormNow } from '../core/brakes.js'
 import type { Bundle } from '../core/evidence/bundle.js'
 import {
   foldIncident,
@@ -7,10 +8,12 @@ import {
   runStream,
   threadStream,
 } from '../core/incident/incident.js'
+import type { Risk } from '../core/runbook/approval.js'
 import { foldRun, type RunEvent, type RunState } from '../core/runbook/run.js'
 import { type Clock, Failed, type History, type Log, Lost, type Thread, Unreachable } from '../ports.js'
 import { digestOf } from '../view/blocks.js'
 import { bundlesShown, type DesiredMessage, renderThread } from '../view/thread.js'
+import { brakesNow } from './brakes.js'
 import type { ClosedChannels } from './closed-channels.js'
 import { foldThread, lossesOf, type Posted, recordThread, type ThreadEvent } from './thread-events.js'
 
@@ -22,7 +25,9 @@ export interface PublishDeps {
   log: Log
   closedChannels: ClosedChannels
   approversNamed: string
-  settings: { channel: string; incidentWindowMs: number; timeZone: string }
+  /** Where a risk has a list of its own. */
+  approversFor?: Record<Risk, string>
+  settings: { channel: string; incidentWindowMs: number; timeZone: string; paused?: boolean }
 }
 
 const runsOf = async (deps: PublishDeps, incident: IncidentState): Promise<RunState[]> => {
@@ -127,12 +132,15 @@ const place = async (drawing: Drawing, want: DesiredMessage): Promise<'stands' |
 /** One pass over the thread; false when its head was lost on the way. */
 const draw = async (deps: PublishDeps, incident: IncidentState): Promise<boolean> => {
   const stream = threadStream(incident.id)
-  const [runs, bundles, thread] = await Promise.all([
+  const [runs, bundles, thread, brakes] = await Promise.all([
     runsOf(deps, incident),
     bundlesOf(deps, incident),
     deps.history.read<ThreadEvent>(stream),
+    brakesNow({ history: deps.history, settings: { paused: deps.settings.paused ?? false } }),
   ])
   const posted = foldThread(thread.events)
+  // Its one message stands for all of them: a thread begun meanwhile would ask for a repair of its own.
+  if (!posted.has('head') && stormNow(brakes)?.nodes.includes(incident.node)) return true
   const drawing: Drawing = { deps, incident, stream, events: thread.events, posted }
   const wanted = renderThread({
     cluster: deps.clusterName,
@@ -140,8 +148,10 @@ const draw = async (deps: PublishDeps, incident: IncidentState): Promise<boolean
     runs,
     bundles,
     approversNamed: deps.approversNamed,
+    ...(deps.approversFor ? { approversFor: deps.approversFor } : {}),
     now: deps.clock.now(),
     timeZone: deps.settings.timeZone,
+    brakes,
     posted: posted.keys(),
   })
   for (const want of wanted) {

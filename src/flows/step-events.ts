@@ -1,12 +1,13 @@
 import { planDigest, planSubject } from '../core/runbook/plan.js'
-import type { RunEvent, RunState, StepError } from '../core/runbook/run.js'
+import type { Risk } from '../core/runbook/approval.js'
+import { changes, type RunEvent, type RunState, type StepError } from '../core/runbook/run.js'
 import { Failed, type History, type Jobs, type Log, Refused, type Runbooks, Unreachable } from '../ports.js'
 import { type GatherDeps, gather, type How } from '../steps/gather.js'
 import { actStep, planStep, undoStep } from '../steps/index.js'
 import type { StepContext, StepSettings } from '../steps/step.js'
 import { fenced, type Order } from './fenced.js'
-import { untilAnswered } from './until-answered.js'
 import { progressNotes } from './progress-notes.js'
+import { untilAnswered } from './until-answered.js'
 
 export interface RunStepDeps extends GatherDeps {
   history: History
@@ -16,7 +17,13 @@ export interface RunStepDeps extends GatherDeps {
   /** Asked right before a step begins: what is written instead of its start, or undefined where nothing speaks against it. */
   mayAct?: (state: RunState, index: number) => Promise<RunEvent | undefined>
   settings: GatherDeps['settings'] &
-    StepSettings & { approvalTtlMs: number; bundleTtlMs: number; incidentWindowMs: number }
+    StepSettings & {
+      approvalTtlMs: number
+      bundleTtlMs: number
+      incidentWindowMs: number
+      /** How many different people must approve a change, by risk; without it one. */
+      approvals?: Record<Risk, number>
+    }
 }
 
 /** The only place where what a step throws becomes an event. */
@@ -50,6 +57,7 @@ export const contextOf = (
     if (how === 'full') await untilAnswered(deps, `keep bundle ${id}`, keep, signal)
     return { bundle, id }
   },
+  progress: progressNotes(deps, state, index, order),
 })
 
 export const plan = async (deps: RunStepDeps, state: RunState, ctx: StepContext): Promise<RunEvent> => {
@@ -57,9 +65,9 @@ export const plan = async (deps: RunStepDeps, state: RunState, ctx: StepContext)
   const line = state.lines[index]
   if (!line) throw new Error(`run ${state.run} has no step ${index}`)
   try {
-  progress: progressNotes(deps, state, index, order),
     const made = await planStep(line.spec, ctx)
     const at = deps.clock.now()
+    const approvals = changes[made.kind] ? (deps.settings.approvals?.[state.runbook.risk] ?? 1) : 1
     const digest = planDigest(made, planSubject(state, index))
     return {
       at,
@@ -69,6 +77,7 @@ export const plan = async (deps: RunStepDeps, state: RunState, ctx: StepContext)
       plan: made,
       digest,
       expiresAt: at + deps.settings.approvalTtlMs,
+      approvals,
     }
   } catch (error) {
     if (ctx.signal.aborted) throw error

@@ -3,6 +3,7 @@ import { sshSettings } from './ssh.js'
 import {
   clusterName,
   dnsLabel,
+  flag,
   oneOf,
   path,
   redisUrl,
@@ -23,13 +24,13 @@ const all = ['bot', 'worker', 'cli'] as const
 export const settings = {
   cluster: setting(
     'CNIBOT_CLUSTER',
-    all,
+    every,
     clusterName,
     'name of the cluster; part of every key, job, button and message',
   ),
   redisUrl: setting(
     'CNIBOT_REDIS_URL',
-    both,
+    record,
     redisUrl,
     'Redis or Valkey with append-only persistence and no eviction',
     { secret: 'password' },
@@ -89,6 +90,21 @@ export const settings = {
   ),
   testPodNamespace: setting('CNIBOT_TEST_POD_NAMESPACE', worker, dnsLabel, 'namespace of the test Pods', {
     default: 'cnibot',
+  paused: setting(
+    'CNIBOT_PAUSED',
+    both,
+    flag,
+    'pauses every change but undo, whatever people type; reading goes on',
+    { default: 'false' },
+  ),
+  stormThreshold: setting(
+    'CNIBOT_STORM_THRESHOLD',
+    bot,
+    whole(1, 1_000),
+    'when Pods get stuck on more nodes than this at once, it is no single node’s fault and none is repaired',
+    { default: '3' },
+  ),
+  stormWindow: setting('CNIBOT_STORM_WINDOW', bot, time, 'what at once means there', { default: '15m' }),
   }),
   testPodImage: setting(
     'CNIBOT_TEST_POD_IMAGE',
@@ -99,6 +115,18 @@ export const settings = {
   ),
   runbooksDir: setting(
     'CNIBOT_RUNBOOKS_DIR',
+  podNamespace: setting(
+    'CNIBOT_POD_NAMESPACE',
+    worker,
+    dnsLabel.optional(),
+    'namespace of the Pod this runs in; the chart sets it',
+  ),
+  podName: setting(
+    'CNIBOT_POD_NAME',
+    worker,
+    text.optional(),
+    'that Pod: its node is never drained from here; the chart sets it',
+  ),
     all,
     path.optional(),
     'folder with runbooks beside the shipped ones',
@@ -115,18 +143,6 @@ export const settings = {
   ),
   httpPort: setting(
     'CNIBOT_HTTP_PORT',
-  podNamespace: setting(
-    'CNIBOT_POD_NAMESPACE',
-    worker,
-    dnsLabel.optional(),
-    'namespace of the Pod this runs in; the chart sets it',
-  ),
-  podName: setting(
-    'CNIBOT_POD_NAME',
-    worker,
-    text.optional(),
-    'that Pod: its node is never drained from here; the chart sets it',
-  ),
     both,
     whole(0, 65_535),
     'port for health and metrics; 0 takes a free one',
@@ -158,7 +174,7 @@ export const settings = {
   ),
   clockFile: setting(
     'CNIBOT_CLOCK_FILE',
-    all,
+    every,
     path.optional(),
     'a clock that can be moved, for practice runs only',
   ),

@@ -5,16 +5,36 @@ import {
   setting,
   slackChannel,
   slackGroup,
+  slackPeople,
   slackUser,
   text,
   time,
   timeZone,
   token,
+  whole,
 } from './value.js'
 
 const bot = ['bot'] as const
 const worker = ['worker'] as const
 const shown = ['bot', 'cli'] as const
+
+const approversOf = (risk: 'LOW' | 'MEDIUM' | 'HIGH') =>
+  setting(
+    `CNIBOT_APPROVERS_${risk}`,
+    bot,
+    list(slackPeople),
+    `people and user groups for runbooks of ${risk.toLowerCase()} risk alone; none leaves them to the lists above`,
+    { default: '' },
+  )
+
+const approvalsOf = (risk: 'LOW' | 'MEDIUM' | 'HIGH') =>
+  setting(
+    `CNIBOT_APPROVALS_${risk}`,
+    worker,
+    whole(1, 9),
+    `different people who must approve each change of a runbook of ${risk.toLowerCase()} risk`,
+    { default: '1' },
+  )
 
 /** What the bot needs to speak Slack, and who may approve there. */
 export const slackSettings = {
@@ -62,9 +82,15 @@ export const slackSettings = {
     'CNIBOT_SELF_APPROVAL',
     bot,
     flag,
-    'whether the person who opened a run may approve it alone',
+    'whether the person who opened a run counts among those who approve it',
     { default: 'true' },
   ),
+  approversLow: approversOf('LOW'),
+  approversMedium: approversOf('MEDIUM'),
+  approversHigh: approversOf('HIGH'),
+  approvalsLow: approvalsOf('LOW'),
+  approvalsMedium: approvalsOf('MEDIUM'),
+  approvalsHigh: approvalsOf('HIGH'),
   approvalTtl: setting('CNIBOT_APPROVAL_TTL', worker, time, 'how long a plan can be approved', {
     default: '30m',
   }),

@@ -56,6 +56,9 @@ export const slackGroup = z
   .string()
   .regex(/^S[A-Z0-9]{2,}$/, 'Slack user group ids such as S0614TZR7, with commas')
 export const slackChannel = z.string().regex(/^[CG][A-Z0-9]{2,}$/, 'a Slack channel id such as C024BE91L')
+export const slackPeople = z
+  .string()
+  .regex(/^[UWS][A-Z0-9]{2,}$/, 'ids of Slack users and user groups such as U024BE7LH,S0614TZR7, with commas')
 
 const dnsLabelMessage = 'a namespace name: small letters, digits and hyphens'
 export const dnsLabel = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, dnsLabelMessage)

@@ -1,3 +1,4 @@
+import { type Brakes, stormNow } from '../core/brakes.js'
 import type { Verdict } from '../core/diagnosis/finding.js'
 import { shownDuration } from '../core/duration.js'
 import type { Bundle } from '../core/evidence/bundle.js'
@@ -26,7 +27,11 @@ export const sentence = (text: string): Message => {
 
 const commands: [string, string][] = [
   ['/cni diagnose <node>', 'looks at one node, read only, and says what it finds'],
-  ['/cni status', 'open incidents, held nodes, plans that wait for an approver'],
+  ['/cni status', 'open incidents, held nodes, plans that wait for an approver, and what is paused'],
+  ['/cni history <node>', 'what was done about a node, and by whom'],
+  ['/cni show <run> [step]', 'the plans of a run as they were seen, with who decided on them'],
+  ['/cni pause [why]', 'for approvers: no change begins anywhere until resume; reading and undo go on'],
+  ['/cni resume', 'for approvers: ends a pause, or declares a storm over'],
   ['/cni help', 'this list'],
 ]
 
@@ -112,18 +117,43 @@ export const renderMoved = (node: string, askedBy: string): Message => {
 export interface StatusInput {
   cluster: string
   incidents: readonly IncidentState[]
+  brakes?: Pick<Brakes, 'paused' | 'storm'>
   runs: readonly RunState[]
   now: number
   timeZone: string
 }
 
+const brakeTexts = (brakes: StatusInput['brakes'], now: number, timeZone: string): Text[] => {
+  const paused = brakes?.paused
+  const storm = brakes && stormNow(brakes)
+  return [
+    ...(paused
+      ? [
+          t`${strong('Changes are paused')} by ${paused.at === undefined ? 'the operator' : t`${person(paused.by)} since ${near(paused.at, now, timeZone)}`}: ${oneLine(paused.why)}.`,
+        ]
+      : []),
+    ...(storm
+      ? [
+          t`${strong(`${storm.nodes.length} nodes broke at once`)} ${near(storm.since, now, timeZone)}: no repair of a node is offered on ${storm.nodes.join(', ')}.`,
+        ]
+      : []),
+  ]
+}
+
 /** Open incidents with whose turn it is; resolved ones are history. */
-export const renderStatus = ({ cluster, incidents, runs, now, timeZone }: StatusInput): Message => {
+export const renderStatus = ({ cluster, incidents, brakes, runs, now, timeZone }: StatusInput): Message => {
   const open = incidents.filter(incident => incident.opened && incident.status !== 'resolved')
   const noticed = incidents.filter(incident => incident.status === 'noticed').length
   const first = t`${strong(cluster)}: ${open.length === 0 ? 'no open incident' : many(open.length, 'open incident')}${noticed > 0 ? `, ${many(noticed, 'node')} being looked at` : ''}.`
   return message(first, [
-    section([first, ...open.flatMap(incident => openIncident(incident, runs, timeZone, now))], 'not shown'),
+    section(
+      [
+        first,
+        ...brakeTexts(brakes, now, timeZone),
+        ...open.flatMap(incident => openIncident(incident, runs, timeZone, now)),
+      ],
+      'not shown',
+    ),
   ])
 }
 

@@ -5,7 +5,7 @@ import type { Ticket } from '../core/incident/ticket.js'
 import { type Block, type Button, buttons, context, type Message, message, section } from './blocks.js'
 import type { Action } from './button.js'
 import { type HeadInput, latest } from './head-input.js'
-import { nextText } from './next.js'
+import { inStorm, nextText } from './next.js'
 import { many, oneLine, person, strong, type Text, t } from './text.js'
 import { near } from './time.js'
 
@@ -155,11 +155,14 @@ const headButtons = (input: HeadInput): Block[] => {
   const cordon = button(input, 'cordon', `Cordon ${node}`, { style: 'primary' })
   const reconcile = button(input, 'reconcile', 'Reconcile…')
   const drain = button(input, 'drain', 'Drain…')
-  const changes = [
-    ...((known.whose === 'nobody' || known.unsure) && offered.length > 0 ? [cordon] : []),
-    ...(offered.includes('leak-reconcile') ? [reconcile] : []),
-    ...(offered.includes('leak-drain') ? [drain] : []),
-  ]
+  const barred = input.brakes?.paused !== undefined || inStorm(input)
+  const changes = barred
+    ? []
+    : [
+        ...((known.whose === 'nobody' || known.unsure) && offered.length > 0 ? [cordon] : []),
+        ...(offered.includes('leak-reconcile') ? [reconcile] : []),
+        ...(offered.includes('leak-drain') ? [drain] : []),
+      ]
   const hold = button(input, 'hold', 'Hold')
   const escalate = button(input, 'escalate', 'Escalate')
   const byStatus: Record<IncidentState['status'], Button[]> = {

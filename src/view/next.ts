@@ -1,3 +1,4 @@
+import { stormNow } from '../core/brakes.js'
 import { asRead, cordonWords } from './cordon.js'
 import { type HeadInput, latest } from './head-input.js'
 import { progressText } from './progress.js'
@@ -33,6 +34,29 @@ const cordonedSo = (input: HeadInput): Text => {
   const words = cordonWords(cordon, at)
   return t`${words.charAt(0).toUpperCase()}${words.slice(1)}. `
 }
+
+/** Of a node among many that broke at once; the message about all of them says who must act. */
+export const inStorm = ({ brakes, incident }: HeadInput): boolean =>
+  brakes !== undefined && stormNow(brakes)?.nodes.includes(incident.node) === true
+
+/** In front of all that would otherwise ask for a change. */
+const pausedText = (input: HeadInput): Text => {
+  const paused = input.brakes?.paused
+  if (!paused) return t``
+  const by =
+    paused.at === undefined ? t`the operator` : t`${person(paused.by)} since ${inWords(input)(paused.at)}`
+  return t`${strong('Changes are paused')} by ${by}: ${oneLine(paused.why)}. `
+}
+
+const pausedSo = (input: HeadInput): Text | undefined => {
+  if (!input.brakes?.paused) return undefined
+  const until =
+    input.brakes.paused.at === undefined ? 'that setting is unset' : 'an approver types /cni resume'
+  return t`${cordonedSo(input)}${pausedText(input)}No repair is offered until ${until}.`
+}
+
+const stormText = (input: HeadInput): Text =>
+  t`${cordonedSo(input)}${strong('Many nodes broke at once')}, this one among them: that is not its own fault, so no repair is offered here until that is over.`
 
 const approverText = (input: HeadInput): Text => {
   const { incident, cordon, approversNamed } = input
@@ -79,11 +103,11 @@ export const nextText = (input: HeadInput): Text => {
     case 'open':
       return t`Collecting evidence; it is posted below, then the verdict.`
     case 'diagnosed':
-      return approverText(input)
+      return inStorm(input) ? stormText(input) : (pausedSo(input) ?? approverText(input))
     case 'repairing': {
       const run = runs.find(each => each.run === incident.runs.at(-1)?.run)
       return run
-        ? progressText(run, timeZone, approversNamed)
+        ? t`${pausedText(input)}${progressText(run, timeZone, input.approversFor?.[run.runbook.risk] ?? approversNamed)}`
         : t`A run has been opened; its card follows below.`
     }
     case 'holding':

@@ -15,8 +15,9 @@ import type { Action } from './button.js'
 import { type Cordon, cordonWords, recordedCordon } from './cordon.js'
 import { noWayBack } from './drain.js'
 import type { File } from './evidence/file.js'
+import { approvedText, partlyText, refusedText, wasDecided } from './decided.js'
 import { actFrom, lineWords } from './progress.js'
-import { clean, code, named, oneLine, person, strong, type Text, t, indent } from './text.js'
+import { clean, code, named, oneLine, strong, type Text, t, indent } from './text.js'
 import { clock, clockSeconds, weekday } from './time.js'
 import { begun } from './undo.js'
 
@@ -72,8 +73,8 @@ const decision = (card: Card, line: Line): Text => {
       ? ''
       : `, until ${clock(line.expiresAt, timeZone)}; a later click makes a new plan`
   if (line.approved) {
-    const what = line.spec.kind === 'confirm' ? 'Confirmed' : 'Approved'
-    const by = t`${what} by ${person(line.approved.by)} ${clockSeconds(line.approved.at, timeZone)}.`
+    const verb = line.spec.kind === 'confirm' ? 'Confirmed' : 'Approved'
+    const by = t`${approvedText(line, timeZone, verb) ?? t``}`
     if (line.status === 'done')
       return t`${by} Done ${clockSeconds(line.endedAt ?? line.approved.at, timeZone)}: ${oneLine(line.done?.says ?? 'done')}`
     if (line.status === 'failed')
@@ -89,11 +90,16 @@ const decision = (card: Card, line: Line): Text => {
         : `Nothing is removed before ${clock(from, timeZone)}: a second reading must agree`
     return t`${by} ${how}; the card above shows how far it is.`
   }
+  const refused = refusedText(line, timeZone)
+  if (refused) return t`${refused} Nothing of it was done.`
   if (line.status === 'failed') return t`${oneLine(line.error?.message ?? 'Not approved.')}`
   if (run.status === 'ended')
     return t`The run ended before anybody approved this plan. Nothing of it was done.`
   if (line.spec.kind === 'confirm') return t`${strong('Waiting')} for ${named(approversNamed)} to confirm.`
-  return t`${strong('Waiting')} for ${named(approversNamed)} to approve or refuse${until}.`
+  const partly = partlyText(line, timeZone)
+  const more = line.needs - line.approvals.length
+  const people = line.needs < 2 ? '' : `${more === 1 ? 'one more' : `${more} different people`} of `
+  return t`${partly ? t`${partly} ` : t``}${strong('Waiting')} for ${people}${named(approversNamed)} to approve or refuse${until}.`
 }
 
 const runsWhen = (plan: Plan, timeZone: string): string => {
@@ -197,17 +203,22 @@ export const planFile = (run: RunState, line: Line, timeZone: string): File | un
   }
 }
 
-/** A plan that was approved and then given up: who approved it and what came of it stay to be read. */
+/** A plan that was decided on and then given up: who decided and what came of it stay to be read. */
 export const attemptMessage = (card: Card, line: Line, attempt: Attempt): Message => {
   const { approved, error } = attempt
-  const by = approved
-    ? t`Approved by ${person(approved.by)} ${clockSeconds(approved.at, card.timeZone)}.`
-    : t`Begun without anybody being asked.`
-  const what = error
-    ? t` ${strong('It did not work')}: ${oneLine(error.message)}.`
-    : begun(attempt)
-      ? t` It was begun, and how far it came is not on record.`
-      : t` It was not begun.`
+  const by =
+    approvedText(attempt, card.timeZone) ??
+    refusedText(attempt, card.timeZone) ??
+    partlyText(attempt, card.timeZone) ??
+    t`Begun without anybody being asked.`
+  const what =
+    wasDecided(attempt) && !approved
+      ? t` Nothing of it was done.`
+      : error
+        ? t` ${strong('It did not work')}: ${oneLine(error.message)}.`
+        : begun(attempt)
+          ? t` It was begun, and how far it came is not on record.`
+          : t` It was not begun.`
   const says = t`${by}${what} Given up: ${oneLine(attempt.why)}. The newest plan is below.`
   const asItWas: Line = {
     ...line,

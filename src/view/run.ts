@@ -6,6 +6,7 @@ import type { Action } from './button.js'
 import { type Cordon, cordonWords, recordedCordon } from './cordon.js'
 import { farText } from './drain.js'
 import type { File } from './evidence/file.js'
+import { approversText, partlyText } from './decided.js'
 import { actFrom, asks, lineWords, progressText } from './progress.js'
 import { clean, code, indent, many, oneLine, person, strong, type Text, t } from './text.js'
 import { clock, clockSeconds } from './time.js'
@@ -29,30 +30,34 @@ const doneText = (line: Line, timeZone: string): Text => {
   return t`${at}${took} · ${oneLine(line.done?.says ?? '')}`
 }
 
-const againWords = ({ attempts, outdated }: Line): string => {
+const againText = ({ attempts, outdated }: Line): Text => {
   const last = attempts.at(-1)
-  const tried = last
-    ? ` (tried ${many(attempts.length, 'time')} before, last: ${oneLine(last.error?.message ?? last.why)})`
-    : ''
-  return outdated.length > 0 ? `${tried} (planned again: ${oneLine(outdated.at(-1) ?? '')})` : tried
+  const ended = last?.refused
+    ? t`refused by ${person(last.refused.by)}`
+    : t`${oneLine(last?.error?.message ?? last?.why ?? '')}`
+  const tried = last ? t` (tried ${many(attempts.length, 'time')} before, last: ${ended})` : t``
+  return outdated.length > 0 ? t`${tried} (planned again: ${oneLine(outdated.at(-1) ?? '')})` : tried
 }
 
 /** One line a step. The marks are letters, not emoji: the head message has the one that tells the state. */
 const lineText = ({ run, timeZone }: RunInput, line: Line, index: number): Text => {
   const words = lineWords(line, run.node)
-  const again = againWords(line)
+  const again = againText(line)
   switch (line.status) {
     case 'done':
       return t`✓ ${words}${doneText(line, timeZone)}`
     case 'failed':
-      return t`✗ ${strong(words)} — ${oneLine(line.error?.message ?? 'did not work')}`
+      return line.refused
+        ? t`✗ ${strong(words)} — refused by ${person(line.refused.by)} ${clockSeconds(line.refused.at, timeZone)}`
+        : t`✗ ${strong(words)} — ${oneLine(line.error?.message ?? 'did not work')}`
     case 'awaiting': {
       const plan = line.digest ? t`, plan ${code(shownDigest(line.digest))}` : t``
-      return t`▸ ${strong(words)} — waiting for approval${plan}${again}`
+      const partly = partlyText(line, timeZone)
+      return t`▸ ${strong(words)} — waiting for approval${plan}${partly ? t`. ${partly}` : t``}${again}`
     }
     case 'approved':
     case 'acting': {
-      const by = line.approved ? t`, approved by ${person(line.approved.by)}` : t``
+      const by = line.approved ? t`, approved by ${approversText(line)}` : t``
       const since =
         line.startedAt !== undefined && begun(line) ? ` since ${clockSeconds(line.startedAt, timeZone)}` : ''
       const from = actFrom(line.plan)
@@ -103,6 +108,8 @@ const failureBlocks = (input: RunInput): Block[] => {
   const { run } = input
   const line = run.lines.find(each => each.status === 'failed' || each.status === 'undo-failed')
   if (!line?.error) return []
+  if (line.refused)
+    return [section([t`${strong('Refused')}: ${lineWords(line, run.node)}. Nothing of this plan was done.`])]
   const output = clean(line.error.output).trimEnd().split('\n')
   const left = output.length - excerptLines
   const nothing =

@@ -1,6 +1,8 @@
+import type { Brakes } from '../core/brakes.js'
 import type { Bundle } from '../core/evidence/bundle.js'
 import type { Evidence, IncidentState } from '../core/incident/incident.js'
 import { measure } from '../core/ipam/gap.js'
+import type { Risk } from '../core/runbook/approval.js'
 import type { Line, RunState } from '../core/runbook/run.js'
 import type { Message } from './blocks.js'
 import { type Cordon, cordonNow } from './cordon.js'
@@ -8,6 +10,7 @@ import { evidenceMessage } from './evidence.js'
 import { evidenceFile, type File } from './evidence/file.js'
 import { headMessage } from './incident.js'
 import { attemptMessage, planFile, planMessage, supersededMessage } from './plan.js'
+import { wasDecided } from './decided.js'
 import { asks } from './progress.js'
 import { recountMessage } from './recount.js'
 import { outputMessages, runMessage } from './run.js'
@@ -23,8 +26,12 @@ export interface ThreadInput {
   bundles: Map<string, Bundle>
   /** `@sre-oncall`, or a mention of a user group. */
   approversNamed: string
+  /** Where a risk has a list of its own. */
+  approversFor?: Record<Risk, string>
   now: number
   timeZone: string
+  /** What keeps every node, or this one among many, from being changed now. */
+  brakes?: Pick<Brakes, 'paused' | 'storm'>
   /** Keys that stand in the thread: plans among them that are no longer wanted lose their buttons. */
   posted?: Iterable<string>
 }
@@ -104,13 +111,14 @@ const evidenceMessages = (
 }
 
 /**
- * Every plan of a step that people were asked about: those that were approved and given up, then the newest. The same
+ * Every plan of a step that people were asked about: those that were decided on and given up, then the newest. The same
  * reality gives the same digest again, so a plan that was made anew after a try gets a message of its own.
  */
 const planMessages = (input: ThreadInput, run: RunState, line: Line, index: number): Dated[] => {
-  const { runs, approversNamed, timeZone } = input
+  const { runs, timeZone } = input
+  const approversNamed = input.approversFor?.[run.runbook.risk] ?? input.approversNamed
   const card = { run, runs, approversNamed, timeZone, index }
-  const decided = line.attempts.filter(each => each.approved !== undefined)
+  const decided = line.attempts.filter(wasDecided)
   const keyOf = (digest: string, before: number): string => {
     const same = decided.slice(0, before).filter(each => each.digest === digest).length
     return `plan-${run.run}-${index}-${digest.slice(0, 8)}${same === 0 ? '' : `-${same + 1}`}`

@@ -62,6 +62,8 @@ describe('jobs in Redis', () => {
         answer: note,
         publish: note,
         'publish-answer': note,
+        compare: note,
+        'publish-storm': note,
       }
       const workers: JobWorker[] = []
       for (const queue of ['worker', 'bot'] as const) {

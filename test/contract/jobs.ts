@@ -27,6 +27,8 @@ export const jobsContract = (open: () => Promise<JobsUnderTest>): void => {
       { kind: 'answer', request: 'q:1', node: 'node-11' },
       { kind: 'publish', node: 'node-07', length: 3 },
       { kind: 'publish-answer', request: 'q:1' },
+      { kind: 'compare', node: 'node-07', length: 3 },
+      { kind: 'publish-storm' },
     ]
     await enqueueAll(jobs)
     const done = await queue.drain()

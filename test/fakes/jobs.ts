@@ -13,7 +13,10 @@ const idOf = (job: Job): string => {
       return `publish ${job.node}`
     case 'step':
       return `step ${job.run} ${job.length}`
+    case 'publish-storm':
+      return job.kind
     case 'collect':
+    case 'compare':
     case 'recount':
       return `${job.kind} ${job.node} ${job.length}`
     case 'answer':

@@ -39,7 +39,8 @@ const looked = async (channel: string) => {
     jobs: fakeJobs(clock),
     cluster: fakeCluster({ nodes: [fakeNode('node-07')] }),
     linkTo: async () => undefined,
-    settings: { channel: 'CINCIDENTS', timeZone: 'UTC', incidentWindowMs: 86_400_000 },
+    approvers: async () => ({ people: ['U1'], named: '@sre-oncall', selfApproval: true }),
+    settings: { channel: 'CINCIDENTS', timeZone: 'UTC', incidentWindowMs: 86_400_000, paused: false },
   }
   const command: CommandDeps = deps
   await answerCommand(command)({ text: 'diagnose node-07', by: 'U012', channel, id: 'q-1' })

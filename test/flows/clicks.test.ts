@@ -1,69 +1,8 @@
-import type { IncidentEvent } from '../../src/core/incident/incident.js'
-import { incidentStream, runStream } from '../../src/core/incident/incident.js'
+import { runStream } from '../../src/core/incident/incident.js'
 import type { RunEvent } from '../../src/core/runbook/run.js'
-import { decide, type DecideDeps } from '../../src/flows/decide.js'
 import { type FleetEvent, fleetStream, underRepair } from '../../src/flows/fleet.js'
-import type { ButtonValue } from '../../src/view/button.js'
-import { fakeHistory } from '../fakes/history.js'
-import { fakeJobs } from '../fakes/jobs.js'
-import { digest, opened, planned, runbook, t0 } from '../unit/runbook/runs.js'
-
-const verdict = {
-  cause: 'ipam-leak',
-  headline: 'Leaked addresses',
-  sure: 'high' as const,
-  says: [],
-  findings: [],
-  hypotheses: [],
-  outlook: undefined,
-  doNot: [],
-  next: [],
-  runbooks: ['leak-reconcile'],
-  escalateTo: undefined,
-}
-
-const diagnosed = (node: string): IncidentEvent[] => [
-  {
-    at: t0,
-    by: 'cnibot',
-    type: 'EvidenceCollected',
-    bundle: 'b',
-    counts: undefined,
-    reason: undefined,
-    verdict,
-  },
-  { at: t0, by: 'cnibot', type: 'Opened', why: `${node} is full` },
-]
-
-const world = async () => {
-  const clock = { time: t0 + 10_000, now: () => clock.time }
-  const history = fakeHistory(clock)
-  const jobs = fakeJobs(clock)
-  for (const node of ['node-07', 'node-08']) await history.append(incidentStream(node), 0, diagnosed(node))
-  const deps: DecideDeps = {
-    clusterName: 'prod-eu1',
-    history,
-    jobs,
-    clock,
-    runbooks: {
-      list: async () => [
-        { ...runbook(), name: 'leak-reconcile' },
-        { ...runbook(), name: 'cordon' },
-      ],
-    },
-    approvers: async () => ({ people: ['U1', 'U2'], named: '@sre-oncall', selfApproval: true }),
-    settings: { incidentWindowMs: 3 * 86_400_000, maxNodesUnderRepair: 1, escalateTo: '@platform' },
-  }
-  const click = (by: string, value: Partial<ButtonValue>, reason?: string) =>
-    decide(deps)({
-      by,
-      value: { action: 'reconcile', cluster: 'prod-eu1', incident: 'node-07.1', ...value },
-      reason,
-    })
-  const incident = async (node = 'node-07') =>
-    (await history.read<IncidentEvent>(incidentStream(node))).events
-  return { clock, history, jobs, click, incident }
-}
+import { digest, opened, planned, t0 } from '../unit/runbook/runs.js'
+import { clickWorld as world } from './click-world.js'
 
 test('two clicks at the same moment from two people: one run, and the second is told who was first', async () => {
   const { click, incident, history, jobs } = await world()

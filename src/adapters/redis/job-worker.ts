@@ -50,6 +50,8 @@ const shapes = {
   publish: z.object({ kind: z.literal('publish'), node, length }),
   answer: z.object({ kind: z.literal('answer'), request, node }),
   'publish-answer': z.object({ kind: z.literal('publish-answer'), request }),
+  compare: z.object({ kind: z.literal('compare'), node, length }),
+  'publish-storm': z.object({ kind: z.literal('publish-storm') }),
 } satisfies Record<Job['kind'], z.ZodType<Job>>
 const stored = z.strictObject({
   v: z.literal(1),
@@ -60,6 +62,8 @@ const stored = z.strictObject({
     shapes.publish,
     shapes.answer,
     shapes['publish-answer'],
+    shapes.compare,
+    shapes['publish-storm'],
   ]),
 })
 

@@ -10,8 +10,10 @@ export const servedBy: Record<Job['kind'], QueueName> = {
   step: 'worker',
   recount: 'worker',
   answer: 'worker',
+  compare: 'worker',
   publish: 'bot',
   'publish-answer': 'bot',
+  'publish-storm': 'bot',
 }
 
 export interface JobsSettings extends Store {
@@ -40,9 +42,9 @@ export interface StoredJob {
 
 /**
  * Kind, what it is about and the history's length: the same work twice is once for as long as it is unfinished.
- * `publish` is coalesced per node instead. BullMQ refuses ':' in an id, and ids of digits only.
+ * What publishes is coalesced instead, per node or storm. BullMQ refuses ':' in an id, and ids of digits only.
  */
-const jobId = (job: Exclude<Job, { kind: 'publish' }>): string => {
+const jobId = (job: Exclude<Job, { kind: 'publish' | 'publish-storm' }>): string => {
   switch (job.kind) {
     case 'answer':
     case 'publish-answer':
@@ -50,6 +52,7 @@ const jobId = (job: Exclude<Job, { kind: 'publish' }>): string => {
     case 'step':
       return `step-${encodeURIComponent(job.run)}-${job.length}`
     case 'collect':
+    case 'compare':
     case 'recount':
       return `${job.kind}-${encodeURIComponent(job.node)}-${job.length}`
   }
@@ -66,11 +69,14 @@ const optionsOf = (job: Job, delay: number): JobsOptions => {
     removeOnComplete: true,
     removeOnFail: true,
     delay,
-    ...(job.kind === 'publish'
-      ? { deduplication: { id: `publish-${job.node}`, keepLastIfActive: true } }
+    ...(job.kind === 'publish' || job.kind === 'publish-storm'
+      ? { deduplication: { id: drawnOf(job), keepLastIfActive: true } }
       : { jobId: jobId(job) }),
   }
 }
+
+const drawnOf = (job: Extract<Job, { kind: 'publish' | 'publish-storm' }>): string =>
+  job.kind === 'publish' ? `publish-${job.node}` : job.kind
 
 /** The queues' sending side. `enqueue` throws Unreachable; the work may then still be enqueued, which is harmless. */
 export const createJobs = (settings: JobsSettings): RedisJobs => {

@@ -1,3 +1,4 @@
+import type { Risk } from '../../core/runbook/approval.js'
 import { openClient, type SlackAccess } from './client.js'
 import { asPortError } from './failure.js'
 
@@ -54,5 +55,39 @@ export const openApprovers = (access: SlackAccess, settings: ApproverSettings): 
         return undefined
       }
     },
+  }
+}
+
+export interface ApproverLists {
+  /** Those of a risk; without one everybody who may approve something. undefined when Slack could not be asked. */
+  people: (risk?: Risk) => Promise<string[] | undefined>
+  named: (risk?: Risk) => string
+}
+
+/** The general list, and one of its own for a risk whose setting names somebody. Asked on a click. */
+export const openApproverLists = (
+  access: SlackAccess,
+  general: ApproverSettings,
+  /** Ids of users and groups, mixed. */
+  byRisk: Record<Risk, readonly string[]>,
+): ApproverLists => {
+  const base = openApprovers(access, general)
+  const own = (ids: readonly string[]): ApproverList | undefined =>
+    ids.length === 0
+      ? undefined
+      : openApprovers(access, {
+          users: ids.filter(id => !id.startsWith('S')),
+          groups: ids.filter(id => id.startsWith('S')),
+        })
+  const lists = { low: own(byRisk.low), medium: own(byRisk.medium), high: own(byRisk.high) }
+  const anyOf = [...new Set([lists.low ?? base, lists.medium ?? base, lists.high ?? base])]
+  const listsOf = (risk: Risk | undefined): ApproverList[] => (risk ? [lists[risk] ?? base] : anyOf)
+  return {
+    people: async risk => {
+      const found = await Promise.all(listsOf(risk).map(list => list.people('onClick')))
+      const known = found.filter(people => people !== undefined)
+      return known.length < found.length ? undefined : [...new Set(known.flat())]
+    },
+    named: risk => [...new Set(listsOf(risk).map(list => list.named))].join(', '),
   }
 }

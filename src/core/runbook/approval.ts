@@ -1,10 +1,14 @@
-import type { Actor, RunState } from './run.js'
+import type { Actor, Line, RunState } from './run-events.js'
+import type { RunbookFile } from './schema.js'
+
+export type Risk = RunbookFile['risk']
 
 export interface Approvers {
   /** Slack user ids, members of the approver groups included; undefined when Slack could not be asked. */
   people: string[] | undefined
   /** How the list is named to people: `@sre-oncall`. */
   named: string
+  /** Whether the person who opened a run counts among those who approve its steps. */
   selfApproval: boolean
 }
 
@@ -20,27 +24,45 @@ export type Permission = { yes: true } | { yes: false; because: string; outdated
 const no = (because: string): Permission => ({ yes: false, because })
 
 /** An empty list approves nobody; an unread list approves nobody either. */
-const onTheList = (approvers: Approvers, by: Actor, risk: string): Permission => {
-  if (!approvers.people)
-    return no('Who may approve could not be read just now, so nobody may. Try again in a minute.')
-  if (approvers.people.length === 0)
+export const listed = ({ people, named }: Approvers, by: Actor, risk?: Risk): Permission => {
+  if (!people) return no('Who may approve could not be read just now, so nobody may. Try again in a minute.')
+  if (people.length === 0)
     return no('The approver list is empty, so nobody may approve. Set CNIBOT_APPROVERS.')
-  if (!approvers.people.includes(by))
-    return no(`You are not on the approver list for *${risk}* steps. ${approvers.named} may approve.`)
-  return { yes: true }
+  if (people.includes(by)) return { yes: true }
+  return no(
+    risk === undefined
+      ? `You are not on the approver list. ${named} may decide this.`
+      : `You are not on the approver list for *${risk}* steps. ${named} may approve.`,
+  )
+}
+
+/** Somebody came before: who, and how long before; the same person is told that it was they. */
+const wasFirst = (line: Line, { by, now }: Click): string | undefined => {
+  const mine = line.approvals.find(each => each.by === by)
+  if (line.approved) {
+    const first = mine ?? line.approved
+    return first.by === by
+      ? `You approved this ${shownAgo(now - first.at)} ago. It is running.`
+      : `<@${first.by}> approved this ${shownAgo(now - first.at)} before you. It is running.`
+  }
+  return mine && `You approved this ${shownAgo(now - mine.at)} ago. ${waitsFor(line)} must approve it too.`
+}
+
+/** `1 more person`: who is still missing before the plan may run. */
+export const waitsFor = ({ needs, approvals }: Pick<Line, 'needs' | 'approvals'>): string => {
+  const more = needs - approvals.length
+  return more === 1 ? 'One more person' : `${more} more people`
 }
 
 /** Whether this person may press this button now; every no carries the sentence the person is shown. */
 export const mayApprove = (state: RunState, click: Click, approvers: Approvers): Permission => {
-  const listed = onTheList(approvers, click.by, state.runbook.risk)
-  if (!listed.yes) return listed
+  const onTheList = listed(approvers, click.by, state.runbook.risk)
+  if (!onTheList.yes) return onTheList
   const line = state.lines[click.index]
   if (!line) return no('This step does not exist in the run.')
   if (state.status === 'ended') return no(`This run has ended (${state.outcome}).`)
-  if (line.approved && line.digest === click.digest)
-    return no(
-      `<@${line.approved.by}> approved this ${shownAgo(click.now - line.approved.at)} before you. It is running.`,
-    )
+  const first = line.digest === click.digest ? wasFirst(line, click) : undefined
+  if (first) return no(first)
   if (line.status === 'done') return no('This step is done already.')
   if (line.digest !== click.digest || state.position !== click.index)
     return { yes: false, outdated: true, because: 'This plan is outdated: a newer one is below.' }
@@ -50,6 +72,28 @@ export const mayApprove = (state: RunState, click: Click, approvers: Approvers):
   if (!approvers.selfApproval && click.by === state.openedBy)
     return no('You opened this run; somebody else must approve its steps here.')
   return { yes: true }
+}
+
+/**
+ * Whether this person may refuse the plan in view: whoever opened the run may, and whoever gave an approval that others
+ * have yet to join.
+ */
+export const mayRefuse = (state: RunState, click: Click, approvers: Approvers): Permission => {
+  const lines = state.lines.map(line => (line.approved ? line : { ...line, approvals: [] }))
+  return mayApprove({ ...state, lines }, click, { ...approvers, selfApproval: true })
+}
+
+/** One more approval of the plan in view; with the last one that it needs it may run. Nobody counts twice. */
+export const withApproval = (
+  line: Line | undefined,
+  { by, at, digest }: { by: Actor; at: number; digest: string },
+): Partial<Line> => {
+  if (!line || line.digest !== digest) throw new Error('an approval must name the newest plan of its step')
+  const known = line.approvals.some(each => each.by === by)
+  const approvals = known ? line.approvals : [...line.approvals, { by, at }]
+  return approvals.length < line.needs
+    ? { approvals }
+    : { approvals, status: 'approved', approved: { by, at } }
 }
 
 const shownAgo = (ms: number): string =>

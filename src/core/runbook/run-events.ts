@@ -26,12 +26,22 @@ export type RunEvent = { at: number; by: Actor } & (
       /** The last order number of the node's run before this one: all of this run's are higher. */
       fence?: number
     }
-  | { type: 'StepPlanned'; index: number; plan: Plan; digest: string; expiresAt: number }
+  | {
+      type: 'StepPlanned'
+      index: number
+      plan: Plan
+      digest: string
+      expiresAt: number
+      /** How many different people must approve it; without it one. */
+      approvals?: number
+    }
   | { type: 'StepApproved'; index: number; digest: string }
   | { type: 'StepRefused'; index: number; digest: string }
   | { type: 'InputGiven'; index: number }
   /** `fence`: number of this order; whoever began later on the same node has a higher one. */
   | { type: 'StepStarted'; index: number; fence?: number }
+  /** How far a long step is. A note for people: it changes no state, and an old one means nothing. */
+  | { type: 'StepProgressed'; index: number; says: string }
   | { type: 'StepDone'; index: number; done: Done }
   | { type: 'StepFailed'; index: number; error: StepError }
   | { type: 'RetryAsked'; index: number }
@@ -40,8 +50,6 @@ export type RunEvent = { at: number; by: Actor } & (
   | { type: 'UndoStarted'; index: number; fence?: number }
   | { type: 'UndoDone'; index: number; says: string }
   | { type: 'UndoFailed'; index: number; error: StepError }
-  /** How far a long step is. A note for people: it changes no state, and an old one means nothing. */
-  | { type: 'StepProgressed'; index: number; says: string }
   | { type: 'RunEnded'; outcome: Outcome; escalateTo?: string }
 )
 export type RunEventType = RunEvent['type']
@@ -57,12 +65,21 @@ export type LineStatus =
   | 'undone'
   | 'undo-failed'
 
-/** A plan of this line that was approved or begun and then given up: its card stays as it was seen. */
+/** Who decided, and when. */
+export interface Decision {
+  by: Actor
+  at: number
+}
+
+/** A plan of this line that somebody decided on or that was begun, and then given up: its card stays as it was seen. */
 export interface Attempt {
   plan: Plan
   digest: string
   plannedAt: number | undefined
-  approved: { by: Actor; at: number } | undefined
+  needs: number
+  approvals: Decision[]
+  approved: Decision | undefined
+  refused: Decision | undefined
   startedAt: number | undefined
   error: StepError | undefined
   why: string
@@ -75,8 +92,16 @@ export interface Line {
   digest: string | undefined
   plannedAt: number | undefined
   expiresAt: number | undefined
-  approved: { by: Actor; at: number } | undefined
+  /** How many different people must approve this plan. */
+  needs: number
+  /** Of this very plan, in order; each person once. */
+  approvals: Decision[]
+  /** The one that completed the approval, or the tick. */
+  approved: Decision | undefined
+  refused: Decision | undefined
   startedAt: number | undefined
+  /** The newest note of the start that is at work. */
+  progress: { at: number; says: string } | undefined
   endedAt: number | undefined
   done: Done | undefined
   error: StepError | undefined
@@ -100,8 +125,6 @@ export interface RunState {
   bootId: string
   runbook: Runbook
   openedBy: Actor
-  /** The newest note of the start that is at work. */
-  progress: { at: number; says: string } | undefined
   openedAt: number
   status: 'planning' | 'awaiting' | 'acting' | 'paused' | 'undoing' | 'ended'
   position: number

@@ -1,3 +1,4 @@
+import { withApproval } from './approval.js'
 import type { Line, Outcome, RunEvent, RunEventType, RunState } from './run-events.js'
 import { linesOf, type StepKind, type StepSpec } from './schema.js'
 
@@ -9,8 +10,8 @@ export const changes: Record<StepKind, boolean> = {
   expect: false,
   cordon: true,
   uncordon: true,
-  'remove-orphans': true,
   drain: true,
+  'remove-orphans': true,
   'test-pod': true,
 }
 
@@ -31,13 +32,16 @@ const newLine = (spec: StepSpec): Line => ({
   digest: undefined,
   plannedAt: undefined,
   expiresAt: undefined,
+  needs: 1,
+  approvals: [],
   approved: undefined,
+  refused: undefined,
   startedAt: undefined,
+  progress: undefined,
   endedAt: undefined,
   done: undefined,
   error: undefined,
   undone: undefined,
-  progress: undefined,
   outdated: [],
   attempts: [],
   startedPlan: undefined,
@@ -67,17 +71,22 @@ const open = (event: RunEvent): RunState => {
   }
 }
 
-/** Back to planning. A plan that was approved or begun stays on record with what became of it. */
+/** Back to planning: no approval outlives its plan. One that was decided on or begun stays on record with what became of it. */
 const givenUp = (state: RunState, index: number, why: string): RunState => {
   const line = state.lines[index]
   if (!line) return state
-  const { plan, digest, plannedAt, approved, startedAt, error } = line
-  const kept = plan && digest && (approved || line.starts > 0)
-  const attempts = kept
-    ? [...line.attempts, { plan, digest, plannedAt, approved, startedAt, error, why }]
-    : line.attempts
-  const outdated = kept ? line.outdated : [...line.outdated, why]
-  const fresh = { status: 'pending' as const, plan: undefined, digest: undefined, approved: undefined }
+  const { plan, digest, plannedAt, needs, approvals, approved, refused, startedAt, error } = line
+  const decided = approvals.length > 0 || approved || refused
+  const attempts =
+    plan && digest && (decided || line.starts > 0)
+      ? [
+          ...line.attempts,
+          { plan, digest, plannedAt, needs, approvals, approved, refused, startedAt, error, why },
+        ]
+      : line.attempts
+  const outdated = attempts === line.attempts ? [...line.outdated, why] : line.outdated
+  const undecided = { approvals: [], approved: undefined, refused: undefined }
+  const fresh = { status: 'pending' as const, plan: undefined, digest: undefined, ...undecided }
   return { ...withLine(state, index, { ...fresh, attempts, outdated }), status: 'planning' }
 }
 
@@ -94,7 +103,10 @@ const planned = (state: RunState, event: RunEvent & { type: 'StepPlanned' }): Ru
     digest,
     expiresAt,
     plannedAt: at,
+    needs: event.approvals ?? 1,
+    approvals: [],
     approved: undefined,
+    refused: undefined,
     error: undefined,
     status: asks ? 'awaiting' : 'approved',
   })
@@ -107,34 +119,36 @@ const started = (state: RunState, index: number, at: number): RunState => {
   return withLine(state, index, {
     status: 'acting',
     startedAt: at,
+    progress: undefined,
     startedPlan: line.plan,
     starts: line.starts + 1,
   })
 }
 
-/** The transition table, written out. A long switch: one arm for each event. */
-export const applyRun = (state: RunState | undefined, event: RunEvent): RunState => {
-  if (!state) return open(event)
-  if (!allowed[state.status].includes(event.type))
-    throw new Error(`run ${state.run}: ${event.type} cannot follow while it is ${state.status}`)
-  switch (event.type) {
-    case 'RunOpened':
-    progress: undefined,
-      throw new Error(`run ${state.run} was opened twice`)
-    case 'StepPlanned':
-      return planned(state, event)
-    case 'StepApproved':
-      return {
 /** Only the newest note of a step at work is kept: one that comes late, or of another start, changes nothing. */
 const progressed = (state: RunState, event: RunEvent & { type: 'StepProgressed' }): RunState =>
   state.lines[event.index]?.status === 'acting'
     ? withLine(state, event.index, { progress: { at: event.at, says: event.says } })
     : state
 
-        ...withLine(state, event.index, { status: 'approved', approved: { by: event.by, at: event.at } }),
-        status: 'acting',
-      }
+/** The transition table, written out. A long switch: one arm for each event. */
+export const applyRun = (state: RunState | undefined, event: RunEvent): RunState => {
+  if (!state) return open(event)
   if (event.type === 'StepProgressed') return progressed(state, event)
+  if (!allowed[state.status].includes(event.type))
+    throw new Error(`run ${state.run}: ${event.type} cannot follow while it is ${state.status}`)
+  switch (event.type) {
+    case 'RunOpened':
+      throw new Error(`run ${state.run} was opened twice`)
+    case 'StepPlanned':
+      return planned(state, event)
+    case 'StepApproved': {
+      const change = withApproval(state.lines[event.index], event)
+      return {
+        ...withLine(state, event.index, change),
+        status: change.status === 'approved' ? 'acting' : state.status,
+      }
+    }
     case 'InputGiven':
       return {
         ...withLine(state, event.index, { status: 'approved', approved: { by: event.by, at: event.at } }),
@@ -145,7 +159,8 @@ const progressed = (state: RunState, event: RunEvent & { type: 'StepProgressed' 
         ...withLine(state, event.index, {
           status: 'failed',
           endedAt: event.at,
-          error: { class: 'refused', message: `refused by ${event.by}; nothing was changed`, output: '' },
+          refused: { by: event.by, at: event.at },
+          error: { class: 'refused', message: 'refused by an approver; nothing was changed', output: '' },
         }),
         status: 'paused',
       }
@@ -190,6 +205,8 @@ export const settledLength = (events: readonly RunEvent[]): number => {
   return events.findLastIndex(event => !beginsOrNotes.has(event.type)) + 1
 }
 
+const beginsOrNotes: ReadonlySet<RunEventType> = new Set(['StepStarted', 'UndoStarted', 'StepProgressed'])
+
 export type RunNext =
   | { do: 'plan'; index: number }
   | { do: 'act'; index: number }
@@ -205,8 +222,6 @@ export const toUndo = (line: Line): boolean =>
 
 /** The one thing to do now. After a crash the same answer again: the step looks first. */
 export const nextOfRun = (state: RunState): RunNext => {
-const beginsOrNotes: ReadonlySet<RunEventType> = new Set(['StepStarted', 'UndoStarted', 'StepProgressed'])
-
   const index = state.position
   const line = state.lines[index]
   switch (state.status) {

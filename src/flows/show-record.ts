@@ -1,0 +1,45 @@
+import { type IncidentEvent, incidentStream, nodeOfIncident, runStream } from '../core/incident/incident.js'
+import { foldRun, type RunEvent, type RunState } from '../core/runbook/run.js'
+import { plansSeen } from '../core/runbook/seen.js'
+import type { History, Message } from '../ports.js'
+import { sentence } from '../view/command.js'
+import { noPlanText, renderHistory, renderRun, renderSeen } from '../view/history.js'
+
+export interface ShowDeps {
+  history: History
+  settings: { timeZone: string }
+}
+
+/** `node-07.1-r2` → `node-07.1`. */
+const incidentOf = (run: string): string => run.slice(0, run.lastIndexOf('-r'))
+
+/** The runs of the same incident, oldest first: whose cordon stood when the plan was made. */
+const runsBeside = async ({ history }: ShowDeps, run: string): Promise<RunState[]> => {
+  const incident = incidentOf(run)
+  const { events } = await history.read<IncidentEvent>(incidentStream(nodeOfIncident(incident)))
+  const ids = events.flatMap(e => (e.type === 'RunOpened' && incidentOf(e.run) === incident ? [e.run] : []))
+  const runs = await Promise.all(
+    ids.map(async id => foldRun((await history.read<RunEvent>(runStream(id))).events)),
+  )
+  return runs.filter(each => each !== undefined)
+}
+
+/** `/cni show <run> [step] [plan]`: what approvers saw and decided, from the history alone. */
+export const showRun = async (deps: ShowDeps, words: readonly string[]): Promise<Message> => {
+  const [run = '', step, part = ''] = words
+  const { events } = await deps.history.read<RunEvent>(runStream(run))
+  const state = foldRun(events)
+  if (!state)
+    return sentence(`No run is called ${run || '(nothing)'}. /cni history <node> lists a node's runs.`)
+  const shown = { state, plans: plansSeen(events), timeZone: deps.settings.timeZone }
+  if (step === undefined) return renderRun(shown)
+  const digits = part.toLowerCase().replace(/[^0-9a-f]/g, '')
+  const seen = shown.plans.findLast(each => each.index === Number(step) - 1 && each.digest.startsWith(digits))
+  return seen ? renderSeen(shown, seen, await runsBeside(deps, run)) : sentence(noPlanText(state, step))
+}
+
+/** `/cni history <node>`: every episode of a node. */
+export const showHistory = async (deps: ShowDeps, node: string): Promise<Message> => {
+  const { events } = await deps.history.read<IncidentEvent>(incidentStream(node))
+  return renderHistory(node, events, deps.settings.timeZone)
+}

@@ -1,0 +1,226 @@
+import type { IncidentEvent } from '../../src/core/incident/incident.js'
+import { incidentStream, runStream } from '../../src/core/incident/incident.js'
+import { foldRun, type RunEvent } from '../../src/core/runbook/run.js'
+import { heldBack, pause, resumeChanges, watchStorm } from '../../src/flows/brakes.js'
+import { type FleetEvent, fleetStream, underRepair } from '../../src/flows/fleet.js'
+import { fakeLog } from '../fakes/log.js'
+import { digest, event, opened, planned, t0 } from '../unit/runbook/runs.js'
+import { clickWorld } from './click-world.js'
+
+const run = 'node-07.1-r1'
+const plan = { run, index: 0, digest }
+const minute = 60_000
+
+const world = async (given: Parameters<typeof clickWorld>[0] = {}) => {
+  const made = await clickWorld(given)
+  const log = fakeLog()
+  const deps = {
+    ...made.deps,
+    log,
+    settings: { ...made.deps.settings, storm: { threshold: 3, windowMs: 15 * minute } },
+  }
+  const fleet = async () => (await made.history.read<FleetEvent>(fleetStream)).events
+  const events = async () => (await made.history.read<RunEvent>(runStream(run))).events
+  const waiting = () => made.history.append<RunEvent>(runStream(run), 0, [opened(), planned(0, 'cordon')])
+  return { ...made, brakes: deps, fleet, events, waiting }
+}
+
+describe('B9: nodes under repair', () => {
+  test('a second click on the node that is under repair does not give its place away', async () => {
+    const { click, clock, fleet } = await world()
+    await click('U1', {})
+    clock.time += 5 * minute
+    expect(await click('U2', { action: 'cordon' })).toContain('<@U1> was first, 300 s before you')
+    expect([...underRepair(await fleet()).keys()]).toEqual(['node-07'])
+    expect(await click('U2', { incident: 'node-08.1' })).toBe(
+      'Not now: node-07 is under repair, and at most 1 may be at a time.',
+    )
+  })
+
+  test('of many clicks on many nodes at the same moment one opens a run, and every other answer names its node', async () => {
+    const nodes = ['node-01', 'node-02', 'node-03', 'node-04', 'node-05']
+    const { click, fleet } = await world({ nodes })
+    const answers = await Promise.all(nodes.map(node => click('U1', { incident: `${node}.1` })))
+    const [taken] = [...underRepair(await fleet()).keys()]
+    expect(answers.filter(a => a === '')).toHaveLength(1)
+    expect(answers.filter(a => a.startsWith(`Not now: ${taken} is under repair`))).toHaveLength(4)
+  })
+})
+
+describe('B9: paused', () => {
+  test('no run is opened, no plan approved or tried again; the answer says who paused, and why', async () => {
+    const { brakes, click, events, incident, waiting } = await world()
+    await waiting()
+    expect(await pause(brakes, 'U2', 'the network is being rebuilt')).toContain(
+      '*Changes are paused* by <@U2>: the network is being rebuilt.',
+    )
+    const because = /^Changes are paused by <@U2>: the network is being rebuilt\./
+    expect(await click('U1', { incident: 'node-08.1' })).toMatch(because)
+    expect(await click('U1', { action: 'approve', ...plan })).toMatch(because)
+    expect(await events()).toHaveLength(2)
+    expect((await incident('node-08')).some(e => e.type === 'RunOpened')).toBe(false)
+    await click('U1', { action: 'refuse', ...plan })
+    expect(await click('U1', { action: 'retry', ...plan })).toMatch(because)
+    expect((await events()).at(-1)?.type).toBe('StepRefused')
+  })
+
+  test('who may not approve is told that, not that changes are paused', async () => {
+    const { brakes, click, waiting } = await world()
+    await waiting()
+    await pause(brakes, 'U2', 'x')
+    expect(await click('U9', { action: 'approve', ...plan })).toContain('not on the approver list')
+  })
+
+  test('undo, hold and calling for help still work: what stands half done must not have to stay', async () => {
+    const { brakes, click, events, history, waiting } = await world()
+    await waiting()
+    const failed: RunEvent[] = [
+      event(1, 'StepApproved', { index: 0, digest }),
+      event(2, 'StepStarted', { index: 0 }),
+      event(3, 'StepFailed', { index: 0, error: { class: 'failed', message: 'no', output: '' } }),
+    ]
+    await history.append<RunEvent>(runStream(run), 2, failed)
+    await pause(brakes, 'U2', 'x')
+    expect(await click('U1', { action: 'undo', ...plan })).toBe('')
+    expect((await events()).at(-1)?.type).toBe('UndoAsked')
+    expect(await click('U9', { action: 'escalate', incident: 'node-08.1' })).toBe('')
+  })
+
+  test('a step that was approved and has not begun is given up at the worker, its approval with it', async () => {
+    const { brakes, history, waiting } = await world()
+    await waiting()
+    await history.append<RunEvent>(runStream(run), 2, [event(1, 'StepApproved', { index: 0, digest })])
+    const state = () => history.read<RunEvent>(runStream(run)).then(({ events }) => foldRun(events)!)
+    expect(await heldBack(brakes, await state(), 0)).toBeUndefined()
+    await pause(brakes, 'U2', 'the network is being rebuilt')
+    const instead = await heldBack(brakes, await state(), 0)
+    expect(instead).toMatchObject({ type: 'PlanOutdated', why: expect.stringContaining('paused by <@U2>') })
+    await history.append<RunEvent>(runStream(run), 3, [instead!])
+    expect(await state()).toMatchObject({
+      status: 'planning',
+      lines: [{ approved: undefined, approvals: [], attempts: [{ approvals: [{ by: 'cnibot' }] }] }, {}, {}],
+    })
+  })
+
+  test('a step that has begun goes on, and one that only reads is left alone', async () => {
+    const { brakes, history, waiting } = await world()
+    await waiting()
+    const begun = [event(1, 'StepApproved', { index: 0, digest }), event(2, 'StepStarted', { index: 0 })]
+    await history.append<RunEvent>(runStream(run), 2, begun)
+    await pause(brakes, 'U2', 'x')
+    const { events } = await history.read<RunEvent>(runStream(run))
+    expect(await heldBack(brakes, foldRun(events)!, 0)).toBeUndefined()
+    const reads = [
+      opened(),
+      planned(0, 'cordon', true),
+      event(1, 'StepDone', { index: 0, done: { kind: 'cordon', changed: false, says: '', commands: [] } }),
+      planned(1, 'expect'),
+    ]
+    expect(await heldBack(brakes, foldRun(reads)!, 1)).toBeUndefined()
+  })
+
+  test('it is on record with who, when and why; resume is too, and then changes go on', async () => {
+    const { brakes, click, fleet, waiting } = await world()
+    await waiting()
+    await pause(brakes, 'U2', 'x')
+    expect(await pause(brakes, 'U1', 'y')).toBe('Changes are paused already, by <@U2>: x.')
+    expect(await resumeChanges(brakes, 'U1')).toContain('<@U1> ended the pause')
+    expect(await resumeChanges(brakes, 'U1')).toBe('Nothing is paused.')
+    expect(await fleet()).toEqual([
+      { at: t0 + 10_000, type: 'Paused', by: 'U2', why: 'x' },
+      { at: t0 + 10_000, type: 'Resumed', by: 'U1' },
+    ])
+    expect(await click('U1', { action: 'approve', ...plan })).toBe('')
+  })
+
+  test('the setting pauses too, and nobody resumes what it has switched off', async () => {
+    const { brakes, click } = await world({ paused: true })
+    expect(await click('U1', {})).toBe(
+      'Changes are paused by the operator: CNIBOT_PAUSED is set. Unset it and restart to go on. Undo still works.',
+    )
+    expect(await resumeChanges(brakes, 'U1')).toContain('CNIBOT_PAUSED is set')
+    expect(await click('U1', {})).toContain('CNIBOT_PAUSED is set')
+  })
+})
+
+describe('B9: storm', () => {
+  const nodes = ['node-01', 'node-02', 'node-03', 'node-04', 'node-05']
+  const stuck = (node: string, at: number): IncidentEvent => ({
+    at,
+    by: 'cnibot',
+    type: 'SymptomSeen',
+    symptom: {
+      kind: 'stuck-sandbox',
+      node,
+      workload: { kind: 'Deployment', namespace: 'payments', name: 'api' },
+      pod: 'api-1',
+      podUid: `uid-${node}`,
+      since: at - 5 * minute,
+      message: undefined,
+      exhausted: false,
+    } as (IncidentEvent & { type: 'SymptomSeen' })['symptom'],
+  })
+  const stormy = async (broken: number) => {
+    const made = await world({ nodes })
+    const breaks = async (node: string) =>
+      made.history.append<IncidentEvent>(incidentStream(node), 2, [stuck(node, made.clock.now())])
+    const starts = async (node: string) => {
+      const end = { at: made.clock.now(), how: 'started' as const, replacement: undefined }
+      const ticket = `payments/Deployment/api uid-${node}`
+      const gone: IncidentEvent = { at: end.at, by: 'cnibot', type: 'SymptomGone', ticket, end }
+      const { length } = await made.history.read(incidentStream(node))
+      await made.history.append<IncidentEvent>(incidentStream(node), length, [gone])
+    }
+    for (const node of nodes.slice(0, broken)) await breaks(node)
+    await watchStorm(made.brakes)()
+    return { ...made, breaks, starts }
+  }
+
+  test('as many nodes as the threshold are no storm', async () => {
+    const { click, fleet } = await stormy(3)
+    expect(await fleet()).toEqual([])
+    expect(await click('U1', { incident: 'node-01.1' })).toBe('')
+  })
+
+  test('one more is: it is told once, no run is opened on its nodes, and others are left alone', async () => {
+    const { brakes, click, fleet, jobs } = await stormy(4)
+    await watchStorm(brakes)()
+    expect(await fleet()).toEqual([{ at: t0 + 10_000, type: 'StormSeen', nodes: nodes.slice(0, 4) }])
+    expect(jobs.waiting()).toContainEqual({ kind: 'publish-storm' })
+    expect(await click('U1', { incident: 'node-02.1' })).toBe(
+      "4 nodes broke at once, node-02 among them: that is not one node's fault, so no repair of a node is offered. An approver ends this with /cni resume.",
+    )
+    expect(await click('U1', { incident: 'node-05.1' })).toBe('')
+  })
+
+  test('it grows with its nodes, and is over when no more than the threshold are still broken', async () => {
+    const { brakes, breaks, clock, fleet, starts } = await stormy(4)
+    clock.time += minute
+    await breaks('node-05')
+    await watchStorm(brakes)()
+    expect((await fleet()).at(-1)).toMatchObject({ type: 'StormSeen', nodes })
+    await starts('node-01')
+    await watchStorm(brakes)()
+    expect((await fleet()).at(-1)?.type).toBe('StormSeen')
+    await starts('node-02')
+    await watchStorm(brakes)()
+    expect((await fleet()).at(-1)?.type).toBe('StormOver')
+  })
+
+  test('nodes that broke one after the other over days are no storm', async () => {
+    const { brakes, breaks, clock, fleet } = await stormy(3)
+    clock.time += 16 * minute
+    await breaks('node-04')
+    await breaks('node-05')
+    await watchStorm(brakes)()
+    expect(await fleet()).toEqual([])
+  })
+
+  test('an approver may declare it over; what it was made of does not make another one', async () => {
+    const { brakes, click, fleet } = await stormy(5)
+    expect(await resumeChanges(brakes, 'U1')).toContain('ended the storm')
+    await watchStorm(brakes)()
+    expect((await fleet()).map(e => e.type)).toEqual(['StormSeen', 'Resumed'])
+    expect(await click('U1', { incident: 'node-02.1' })).toBe('')
+  })
+})

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { Command } from 'commander'
 import { RunbookError } from './adapters/files/runbooks.js'
-import { diagnoseNode } from './cli/diagnose.js'
+import type { ExportOptions, VerifyOptions } from './cli/audit.js'
 import { SettingsError } from './config.js'
 import { Refused } from './ports.js'
 
@@ -45,8 +45,39 @@ program
   .option('--ssh-key <file>', 'private key (default ~/.ssh/id_ed25519)')
   .option('--known-hosts <file>', 'pinned host keys (default ~/.ssh/known_hosts)')
   .option('--json', 'print the bundle and the verdict as JSON')
-  .action((node: string, options: Record<string, string | boolean>) =>
-    diagnoseNode(node, options).catch(failWith),
+  .action(async (node: string, options: Record<string, string | boolean>) => {
+    const { diagnoseNode } = await import('./cli/diagnose.js')
+    await diagnoseNode(node, options).catch(failWith)
+  })
+
+const audit = program
+  .command('audit')
+  .description('the record of who was shown, approved and ran what, with which result; read only')
+
+const ofRecord = (command: Command): Command =>
+  command
+    .option('--redis-url <url>', 'where the record is (CNIBOT_REDIS_URL)')
+    .option('--cluster <name>', 'whose record it is (CNIBOT_CLUSTER)')
+
+ofRecord(audit.command('verify'))
+  .description('proves that the record is whole; exit code 1 and the first place that is not, else 0')
+  .option(
+    '--head <hash>',
+    'a hash that was logged or noted earlier and must be in it: finds an end that was cut off',
   )
+  .option('--file <path>', 'a whole export instead of Redis')
+  .action(async (options: VerifyOptions) => {
+    const { auditVerify } = await import('./cli/audit.js')
+    await auditVerify(options).catch(failWith)
+  })
+
+ofRecord(audit.command('export'))
+  .description('prints the record as JSON lines, oldest first')
+  .option('--since <time>', 'only entries since then: 7d, 2026-11-18 or 2026-11-18T11:30:00Z')
+  .option('--node <name>', 'only entries of this node')
+  .action(async (options: ExportOptions) => {
+    const { auditExport } = await import('./cli/audit.js')
+    await auditExport(options).catch(failWith)
+  })
 
 await program.parseAsync()

@@ -19,6 +19,8 @@ const worker = ['worker'] as const
 const nodes = ['worker', 'cli'] as const
 const both = ['bot', 'worker'] as const
 const all = ['bot', 'worker', 'cli'] as const
+const record = ['bot', 'worker', 'audit'] as const
+const every = [...all, 'audit'] as const
 
 /** Every setting there is, in the order of the reference. */
 export const settings = {
@@ -88,8 +90,6 @@ export const settings = {
     'nodes being repaired at the same time',
     { default: '1' },
   ),
-  testPodNamespace: setting('CNIBOT_TEST_POD_NAMESPACE', worker, dnsLabel, 'namespace of the test Pods', {
-    default: 'cnibot',
   paused: setting(
     'CNIBOT_PAUSED',
     both,
@@ -105,6 +105,8 @@ export const settings = {
     { default: '3' },
   ),
   stormWindow: setting('CNIBOT_STORM_WINDOW', bot, time, 'what at once means there', { default: '15m' }),
+  testPodNamespace: setting('CNIBOT_TEST_POD_NAMESPACE', worker, dnsLabel, 'namespace of the test Pods', {
+    default: 'cnibot',
   }),
   testPodImage: setting(
     'CNIBOT_TEST_POD_IMAGE',
@@ -113,8 +115,6 @@ export const settings = {
     'image of the test Pods, one that every node has already',
     { default: 'registry.k8s.io/pause:3.10' },
   ),
-  runbooksDir: setting(
-    'CNIBOT_RUNBOOKS_DIR',
   podNamespace: setting(
     'CNIBOT_POD_NAMESPACE',
     worker,
@@ -127,6 +127,8 @@ export const settings = {
     text.optional(),
     'that Pod: its node is never drained from here; the chart sets it',
   ),
+  runbooksDir: setting(
+    'CNIBOT_RUNBOOKS_DIR',
     all,
     path.optional(),
     'folder with runbooks beside the shipped ones',

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { duration } from '../core/duration.js'
 
-export type Role = 'bot' | 'worker' | 'cli'
+/** `cli` looks at nodes, `audit` at the record; neither is given what the other needs. */
+export type Role = 'bot' | 'worker' | 'cli' | 'audit'
 
 /** One setting: an environment variable, how its text is read, and what it means to the person who sets it. */
 export interface Setting<R extends Role = Role, S extends z.ZodType = z.ZodType> {
@@ -55,10 +56,10 @@ export const slackUser = z
 export const slackGroup = z
   .string()
   .regex(/^S[A-Z0-9]{2,}$/, 'Slack user group ids such as S0614TZR7, with commas')
-export const slackChannel = z.string().regex(/^[CG][A-Z0-9]{2,}$/, 'a Slack channel id such as C024BE91L')
 export const slackPeople = z
   .string()
   .regex(/^[UWS][A-Z0-9]{2,}$/, 'ids of Slack users and user groups such as U024BE7LH,S0614TZR7, with commas')
+export const slackChannel = z.string().regex(/^[CG][A-Z0-9]{2,}$/, 'a Slack channel id such as C024BE91L')
 
 const dnsLabelMessage = 'a namespace name: small letters, digits and hyphens'
 export const dnsLabel = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, dnsLabelMessage)

@@ -81,7 +81,7 @@ describe('the chart', () => {
 
   it('has a value for each setting of each process, with the same default, and no value that is no setting', () => {
     const groupOf = (one: Setting): Values => {
-      const roles = one.roles.filter(role => role !== 'cli')
+      const roles = one.roles.filter(role => role === 'bot' || role === 'worker')
       if (roles.length === 2) return values.settings
       return roles[0] === 'bot' ? values.bot.settings : values.worker.settings
     }

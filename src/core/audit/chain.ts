@@ -132,6 +132,14 @@ export type ChainVerdict =
   | { whole: true; entries: number; from: number | undefined; to: number | undefined; head: string }
   | { whole: false; n: number; says: string }
 
+/** Plans whose digest was made again from the plan that the history holds; entries whose history is gone by now. */
+export interface Compared {
+  plans: number
+  gone: number
+}
+
+export type AuditVerdict = (ChainVerdict & { whole: false }) | (ChainVerdict & { whole: true } & Compared)
+
 /** What a walk to the end has shown. A tail that was cut off leaves no trace but a head that somebody noted before. */
 export const verdictOf = (walk: Walk): ChainVerdict => {
   const { broken, tip, from, to, head, headSeen } = walk

@@ -1,27 +1,14 @@
 import { createHash } from 'node:crypto'
 import { type IncidentEventType, nodeOfIncident } from '../incident/incident.js'
 import { canonical } from '../runbook/plan.js'
-import type { Actor, RunEventType } from '../runbook/run.js'
+import type { Actor } from '../runbook/run.js'
 import { withoutSecrets } from '../secrets.js'
 
-/** Whether an event of a run is on the record. All but notes of progress: each is a plan, a decision or a deed. */
-const ofRun: Record<RunEventType, boolean> = {
-  RunOpened: true,
-  StepPlanned: true,
-  StepApproved: true,
-  StepRefused: true,
-  InputGiven: true,
-  StepStarted: true,
-  StepDone: true,
-  StepFailed: true,
-  RetryAsked: true,
-  PlanOutdated: true,
-  UndoAsked: true,
-  UndoStarted: true,
-  UndoDone: true,
-  UndoFailed: true,
-  RunEnded: true,
-}
+/** Everything in a run's history is a plan, a decision or a deed, but notes of how far a long step is. */
+const notOfRun = ['StepProgressed']
+
+/** Which nodes are under repair follows from the runs; what else is decided for all nodes, a pause above all, counts. */
+const notOfFleet = ['Taken', 'Freed']
 
 /** Of an incident: what people decided, what a run came to, and what the count after it showed. */
 const ofIncident: Record<IncidentEventType, boolean> = {
@@ -47,6 +34,7 @@ interface Read {
   by?: Actor
   type: string
   node?: string
+  nodes?: string[]
   key?: string
   index?: number
   digest?: string
@@ -115,18 +103,17 @@ const kindOf = (stream: string): string => stream.split('/', 1)[0] ?? ''
  */
 const ofThread = ({ type, key }: Read): boolean => type !== 'Updated' || key?.startsWith('plan-') === true
 
+/** Types that this version does not know are on the record rather than not. */
 const isAudited = (stream: string, event: Read): boolean => {
-  const listed = (which: Record<string, boolean>): boolean => which[event.type] ?? true
   switch (kindOf(stream)) {
     case 'run':
-      return listed(ofRun)
+      return !notOfRun.includes(event.type)
     case 'incident':
-      return listed(ofIncident)
+      return new Map<string, boolean>(Object.entries(ofIncident)).get(event.type) ?? true
     case 'thread':
       return ofThread(event)
-    // Which nodes are under repair follows from the runs; what else is decided for all nodes, a pause above all, counts.
     case 'fleet':
-      return listed({ Taken: false, Freed: false })
+      return !notOfFleet.includes(event.type)
     default:
       return false
   }
@@ -158,8 +145,8 @@ const shownBy = ({ type, key, channel, ts, digest, name }: Read): AuditFacts['sh
         ...(type === 'Attached' && name !== undefined ? { file: name } : {}),
       }
 
-const saidBy = ({ plan, done, error, says, reason, why }: Read): string | undefined =>
-  plan?.title ?? done?.says ?? error?.message ?? says ?? reason ?? why
+const saidBy = ({ plan, done, error, says, reason, why, nodes }: Read): string | undefined =>
+  plan?.title ?? done?.says ?? error?.message ?? says ?? reason ?? why ?? nodes?.join(', ')
 
 const runbookOf = ({ runbook }: Read): AuditFacts['runbook'] => {
   if (runbook === undefined) return undefined

@@ -98,6 +98,7 @@ describe('the record', () => {
   it('leaves out what is only noticed or counted, and histories of questions', () => {
     for (const type of ['SymptomSeen', 'SymptomGone', 'EvidenceWanted', 'EvidenceCollected', 'Opened'])
       expect(auditFacts('incident/node-07', 0, { at: t0, by: 'cnibot', type })).toBeUndefined()
+    expect(auditFacts(run, 4, event(4, 'StepProgressed', { index: 0, says: '31 of 44' }))).toBeUndefined()
     expect(auditFacts('request/1', 0, { at: t0, type: 'Asked' })).toBeUndefined()
     expect(auditFacts('fleet', 0, { at: t0, type: 'Taken', node: 'node-07', run: 'r' })).toBeUndefined()
   })
@@ -106,6 +107,12 @@ describe('the record', () => {
     expect(auditFacts('fleet', 0, { at: t0, by: 'U1', type: 'Paused', why: 'change freeze' })).toMatchObject({
       by: 'U1',
       says: 'change freeze',
+    })
+    expect(
+      auditFacts('fleet', 1, { at: t0, type: 'StormSeen', nodes: ['node-07', 'node-08'] }),
+    ).toMatchObject({
+      by: 'cnibot',
+      says: 'node-07, node-08',
     })
     expect(auditFacts(run, 0, { at: t0, by: 'U1', type: 'SomethingNew' })).toMatchObject({
       type: 'SomethingNew',

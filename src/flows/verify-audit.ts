@@ -1,0 +1,117 @@
+import {
+  type AuditVerdict,
+  type ChainEntry,
+  type Compared,
+  follow,
+  readLine,
+  startWalk,
+  verdictOf,
+} from '../core/audit/chain.js'
+import { auditFacts, eventDigest } from '../core/audit/entry.js'
+import { planDigest, planSubject } from '../core/runbook/plan.js'
+import { foldRun, type RunEvent } from '../core/runbook/run.js'
+import type { Audit, History } from '../ports.js'
+
+export interface VerifyDeps {
+  history: Pick<History, 'read' | 'streams'>
+  audit: Audit
+  cluster: string
+}
+
+/** Entries are read so many at a time: memory does not grow with the chain. */
+const page = 500
+
+const kinds = ['run/', 'incident/', 'thread/', 'fleet']
+
+/** How many events of each history belong on the record, counted before the chain is read: so nothing young is missed. */
+const countHistories = async ({ history }: VerifyDeps): Promise<Map<string, number>> => {
+  const counts = new Map<string, number>()
+  for (const kind of kinds)
+    for (const stream of await history.streams(kind)) {
+      const { events } = await history.read(stream)
+      counts.set(stream, events.filter((event, i) => auditFacts(stream, i, event) !== undefined).length)
+    }
+  return counts
+}
+
+/** Why this entry does not fit the history it was made from; 'plan' where a digest was made again and is the same. */
+const compare = (entry: ChainEntry, events: RunEvent[]): { wrong?: string; plan?: true } => {
+  const { n, stream, position } = entry
+  const event = events[position]
+  const where = `event ${position + 1} of ${stream}`
+  if (!event)
+    return { wrong: `entry ${n} tells of ${where}, and that history has only ${events.length} events` }
+  if (eventDigest(event) !== entry.event)
+    return { wrong: `${where} was changed: it is not the event that entry ${n} tells of` }
+  if (event.type !== 'StepPlanned') return {}
+  const state = foldRun(events.slice(0, position))
+  if (!state) return { wrong: `${where} is a plan of a run that was never opened` }
+  const made = planDigest(event.plan, planSubject(state, event.index))
+  return made === entry.plan
+    ? { plan: true }
+    : { wrong: `the plan of entry ${n} does not give the digest that was approved: ${where}` }
+}
+
+/** The histories of one page of entries, each read once. */
+const comparePage = async (
+  { history }: VerifyDeps,
+  entries: readonly ChainEntry[],
+): Promise<Compared & { wrong: { n: number; says: string } | undefined }> => {
+  const read = new Map<string, RunEvent[]>()
+  let plans = 0
+  let gone = 0
+  for (const entry of entries) {
+    const { stream } = entry
+    const events = read.get(stream) ?? (await history.read<RunEvent>(stream)).events
+    read.set(stream, events)
+    if (events.length === 0) {
+      gone += 1
+      continue
+    }
+    const { wrong, plan } = compare(entry, events)
+    if (wrong !== undefined) return { plans, gone, wrong: { n: entry.n, says: wrong } }
+    if (plan) plans += 1
+  }
+  return { plans, gone, wrong: undefined }
+}
+
+const leftOut = (counts: Map<string, number>, seen: Map<string, number>): string | undefined => {
+  for (const [stream, count] of counts) {
+    const entries = seen.get(stream) ?? 0
+    if (entries < count)
+      return `${stream} holds ${count} events that belong on the record, and the chain has ${entries} of them: the others were written past it, or the end of the chain was cut off`
+  }
+  return undefined
+}
+
+/**
+ * Follows the chain to its end, and compares each entry with the history that it tells of, as far as that still exists,
+ * both ways. `head`: a hash, or its beginning, that somebody noted and that must be in the chain.
+ */
+export const verifyAudit = async (deps: VerifyDeps, head?: string): Promise<AuditVerdict> => {
+  const counts = await countHistories(deps)
+  const seen = new Map<string, number>()
+  const compared: Compared = { plans: 0, gone: 0 }
+  let walk = startWalk(deps.cluster, head)
+  let wrong: { n: number; says: string } | undefined
+  for (;;) {
+    const lines = await deps.audit.lines(walk.lines, page)
+    if (lines.length === 0) break
+    const held = walk.tip.n
+    walk = lines.reduce(follow, walk)
+    if (walk.broken || wrong) continue
+    const entries = lines.flatMap(line => readLine(line)?.entry ?? []).filter(({ n }) => n > held)
+    for (const { stream } of entries) seen.set(stream, (seen.get(stream) ?? 0) + 1)
+    const more = await comparePage(deps, entries)
+    compared.plans += more.plans
+    compared.gone += more.gone
+    wrong = more.wrong
+  }
+  const verdict = verdictOf(walk)
+  if (!verdict.whole) return verdict
+  if (wrong) return { whole: false, ...wrong }
+  const missing = leftOut(counts, seen)
+  return missing === undefined
+    ? { ...verdict, ...compared }
+    : { whole: false, n: verdict.entries + 1, says: missing }
+}

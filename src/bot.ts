@@ -185,6 +185,7 @@ export const runBot = async (): Promise<void> => {
       () => watch.stop(),
       closeWorker(worker),
       () => resuming.stop(),
+      () => started.telling.stop(),
       () => kube.close(),
       () => jobs.close(),
       () => history.close(),

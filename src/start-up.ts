@@ -6,9 +6,12 @@ import { checkServer } from './adapters/redis/server-check.js'
 import { clockFrom } from './adapters/system/clock.js'
 import { createLog } from './adapters/system/log.js'
 import { createMetrics, type Metrics, type MetricsSources } from './adapters/system/metrics.js'
+import { tellHead } from './audit-head.js'
 import { environment, readSettings, SettingsError, shownSettings } from './config.js'
 import { legalHistory } from './flows/legal-history.js'
 import type { Job, Log } from './ports.js'
+
+const headEveryMs = 60 * 60_000
 
 /**
  * What both processes do first. Throws SettingsError with every problem, those of Redis included. `watches` is asked
@@ -30,13 +33,15 @@ export const startUp = async <R extends 'bot' | 'worker'>(role: R, watches?: Met
   const jobs = createJobs({ ...store, clock })
   const queues = async () => ({ [role]: { ...(await jobs.depth(role)) } })
   const metrics = createMetrics({ queues, ...(watches ? { watches } : {}) })
+  const redis = createHistory(store)
   return {
     settings,
     log,
     clock,
-    history: legalHistory(createHistory(store), { incidentWindowMs: both.incidentWindow }),
+    history: legalHistory(redis, { incidentWindowMs: both.incidentWindow }),
     jobs,
     metrics,
+    telling: every(headEveryMs, log, 'audit', tellHead(redis.audit, log)),
     /** What the process's own queue is served with. */
     queue: {
       url,

@@ -80,6 +80,7 @@ export const runWorker = async (): Promise<void> => {
     stops: [
       closeWorker(worker),
       () => resuming.stop(),
+      () => store.telling.stop(),
       () => shell.close(),
       () => kube.close(),
       () => jobs.close(),

@@ -20,6 +20,7 @@ const programs = [
         { any: ['chromium', 'chromium-browser', 'google-chrome'], debian: 'chromium' },
         { any: ['ip'], debian: 'iproute2' },
         { any: ['bash'], debian: 'bash' },
+        { any: ['visudo'], debian: 'sudo' },
       ]
     : []),
 ]

@@ -3,6 +3,7 @@ import type { Settings } from './config.js'
 
 type Reading = Pick<
   Settings<'cli' | 'worker'>,
+  | 'sshMode'
   | 'sshReadUser'
   | 'sshReadKeyFile'
   | 'sshKnownHosts'
@@ -16,6 +17,7 @@ type Repairing = Pick<Settings<'worker'>, 'sshRepairUser' | 'sshRepairKeyFile' |
 
 /** The settings of a role that reaches nodes → what the SSH adapter takes. */
 export const sshSettingsOf = (settings: Reading & Partial<Repairing>): SshSettings => ({
+  mode: settings.sshMode,
   readUser: settings.sshReadUser,
   readKeyFile: settings.sshReadKeyFile,
   knownHostsFile: settings.sshKnownHosts,

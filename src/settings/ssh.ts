@@ -1,4 +1,4 @@
-import { jumpHost, nodeAddresses, path, setting, text, whole, words } from './value.js'
+import { jumpHost, nodeAddresses, oneOf, path, setting, text, whole, words } from './value.js'
 
 const worker = ['worker'] as const
 const nodes = ['worker', 'cli'] as const
@@ -14,6 +14,13 @@ export const sshSettings = {
     nodes,
     path,
     'known_hosts file; a node whose key is not in it is not asked',
+  ),
+  sshMode: setting(
+    'CNIBOT_SSH_MODE',
+    nodes,
+    oneOf(['sent', 'installed']),
+    'sent: the questions go to a shell on the node; installed: both scripts lie there behind a forced command, checked by digest',
+    { default: 'sent' },
   ),
   sshPort: setting('CNIBOT_SSH_PORT', nodes, whole(1, 65_535), 'port of sshd on the nodes', {
     default: '22',

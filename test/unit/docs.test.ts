@@ -11,6 +11,7 @@ const pages = [
   'CHANGELOG.md',
   'runbooks/README.md',
   'docs/settings.md',
+  'docs/node-access.md',
 ]
 const read = (page: string) => readFileSync(join(root, page), 'utf8')
 /** What the pattern's group found, sorted. */
@@ -50,7 +51,7 @@ describe('the pages for people', () => {
     const given = found(readme, /settings\.ssh(?:Read|Repair)User=([\w-]+)/g)
     expect([made, given]).toEqual([users, users])
     const program = settings.sshRemoveCommand.default?.split(' ').at(-1)
-    expect(sudoers).toContain(`NOPASSWD: ${program}\n`)
+    expect(sudoers).toContain(`NOPASSWD: ${program} ""\n`)
     expect(readme).toContain(`remove-orphans.sh ${program}\n`)
   })
 

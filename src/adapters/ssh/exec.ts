@@ -20,32 +20,63 @@ export class NotStarted extends Error {
   override name = 'NotStarted'
 }
 
-const open = (client: ssh2.Client, shown: string): Promise<ssh2.ClientChannel> =>
+const stopped = (shown: string): Unreachable =>
+  new Unreachable(`stopped before the node had answered: ${shown}`)
+
+/** The channel, or undefined where the node accepts the connection and then says nothing until the time is up. */
+const open = (
+  client: ssh2.Client,
+  { shown, timeoutMs, signal }: Execution,
+): Promise<ssh2.ClientChannel | undefined> =>
   new Promise((resolve, reject) => {
-    const lost = () => reject(new NotStarted('the connection was lost'))
+    const lost = () => settle(() => reject(new NotStarted('the connection was lost')))
+    const aborted = () => settle(() => reject(stopped(shown)))
+    const timer = setTimeout(() => settle(() => resolve(undefined)), timeoutMs)
+    function settle(how: () => void): void {
+      clearTimeout(timer)
+      client.removeListener('close', lost)
+      signal?.removeEventListener('abort', aborted)
+      how()
+    }
     client.once('close', lost)
+    signal?.addEventListener('abort', aborted, { once: true })
     try {
-      client.exec(shown, (error, channel) => {
-        client.removeListener('close', lost)
-        if (error === undefined) resolve(channel)
-        else reject(new NotStarted(error.message))
-      })
+      client.exec(shown, (error, channel) =>
+        settle(() => (error === undefined ? resolve(channel) : reject(new NotStarted(error.message)))),
+      )
     } catch (error) {
-      reject(new NotStarted(error instanceof Error ? error.message : String(error)))
+      settle(() => reject(new NotStarted(error instanceof Error ? error.message : String(error))))
     }
   })
+
+const sinceThen = (began: number): number => Math.round(performance.now() - began)
+
+const silence = (shown: string, began: number): CommandResult => ({
+  shown,
+  exitCode: undefined,
+  signal: undefined,
+  timedOut: true,
+  truncated: false,
+  stdout: '',
+  stderr: '',
+  durationMs: sinceThen(began),
+})
 
 /**
  * Runs one line. Both streams are read to the end, since an unread one fills its window and the command hangs; at
  * `maxBytes` or `timeoutMs` the command is told to end (TERM reaches `timeout` on the node, which ends its children).
- * Long, because everything in it ends one shared state exactly once. No exit code and no signal means that the connection was lost: whether the command finished is then not known.
+ * A node that goes on all the same loses the connection. Long, because everything in it ends one shared state exactly once.
+ * No exit code and no signal means that the connection was lost: whether the command finished is then not known.
  */
-export const execute = async (
-  client: ssh2.Client,
-  { shown, stdin, timeoutMs, maxBytes, signal }: Execution,
-): Promise<CommandResult> => {
+export const execute = async (client: ssh2.Client, execution: Execution): Promise<CommandResult> => {
+  const { shown, stdin, timeoutMs, maxBytes, signal } = execution
   const began = performance.now()
-  const channel = await open(client, shown)
+  const opened = await open(client, execution)
+  if (opened === undefined) {
+    client.destroy()
+    return silence(shown, began)
+  }
+  const channel = opened
   return new Promise((resolve, reject) => {
     const out: Buffer[] = []
     const err: Buffer[] = []
@@ -60,12 +91,15 @@ export const execute = async (
     const stop = (): void => {
       if (grace !== undefined) return
       channel.signal('TERM')
-      grace = setTimeout(finish, graceMs)
+      grace = setTimeout(() => {
+        finish()
+        client.destroy()
+      }, graceMs)
     }
     const timer = setTimeout(() => {
       timedOut = true
       stop()
-    }, timeoutMs)
+    }, timeoutMs - sinceThen(began))
     const aborted = (): void => stop()
     signal?.addEventListener('abort', aborted, { once: true })
     if (signal?.aborted === true) stop()
@@ -79,7 +113,7 @@ export const execute = async (
       signal?.removeEventListener('abort', aborted)
       channel.destroy()
       if (signal?.aborted === true) {
-        reject(new Unreachable(`stopped before the node had answered: ${shown}`))
+        reject(stopped(shown))
         return
       }
       resolve({
@@ -90,7 +124,7 @@ export const execute = async (
         truncated,
         stdout: Buffer.concat(out).toString('utf8'),
         stderr: Buffer.concat(err).toString('utf8'),
-        durationMs: Math.round(performance.now() - began),
+        durationMs: sinceThen(began),
       })
     }
 

@@ -97,7 +97,7 @@ export const fingerprint = (key: Buffer): string =>
 export const whyNotTrusted = (pinned: Pinned, key: Buffer, file: string): string | undefined => {
   const revoked = pinned.revoked.find(entry => entry.key.equals(key))
   if (revoked !== undefined)
-    return `its host key ${fingerprint(key)} is revoked (${file}, line ${revoked.line})`
+    return `its host key ${fingerprint(key)} is revoked (${file}, line ${revoked.line}): whoever holds it can pose as this node; give the node a new host key and pin that one`
   if (pinned.keys.some(entry => entry.key.equals(key))) return undefined
   const lines = pinned.keys.map(entry => `${fingerprint(entry.key)} in line ${entry.line}`).join(', ')
   return `its host key ${fingerprint(key)} is not the pinned one (${lines} of ${file}); if the node was set up anew, check the key on the node and replace the line`

@@ -12,9 +12,15 @@ import { openConnection, readSecretFile } from './connection.js'
 import { Connections } from './connections.js'
 import { execute, NotStarted } from './exec.js'
 import { commandLine } from './quote.js'
-import { probeScript, removeOrphansDigest } from './scripts.js'
+import { whyNotStarted } from './dispatch.js'
+import { probeDigest, probeScript, removeOrphansDigest } from './scripts.js'
 
 export interface SshSettings {
+  /**
+   * `sent` (default): the probe goes to a shell on the node. `installed`: both scripts lie on the node, and a forced command
+   * runs nothing but them, each only if its digest is that of ours.
+   */
+  mode?: 'sent' | 'installed'
   /** Asks questions only. */
   readUser: string
   readKeyFile: string
@@ -62,7 +68,11 @@ class SshNodeShell implements NodeShell {
   }
 
   shown({ script, args }: NodeCommand): string {
-    const { probeCommand, removeCommand, commandLimitS = 120 } = this.settings
+    const { mode, probeCommand, removeCommand, commandLimitS = 120 } = this.settings
+    if (mode === 'installed') {
+      const digest = script === 'probe' ? probeDigest() : removeOrphansDigest()
+      return commandLine([script, ...args, '--script-digest', digest])
+    }
     const command =
       script === 'probe'
         ? [...(probeCommand ?? ['/bin/sh', '-s', '--']), ...args]
@@ -84,11 +94,12 @@ class SshNodeShell implements NodeShell {
     const destination = this.destination(node)
     const identity = this.identity(command)
     if (options.signal?.aborted) throw new Unreachable(`${node.name} was not asked: this process is stopping`)
-    const key = `${identity.user} ${node.name} ${destination.address} ${destination.port}`
+    // With the key: two identities never share a login, not even where they share a user.
+    const key = `${identity.user} ${identity.keyFile} ${node.name} ${destination.address} ${destination.port}`
     const execution = {
       ...options,
       shown: this.shown(command),
-      stdin: command.script === 'probe' ? probeScript() : (command.stdin ?? ''),
+      stdin: this.stdinOf(command),
     }
     const once = () =>
       this.connections.use(
@@ -97,12 +108,15 @@ class SshNodeShell implements NodeShell {
         client => execute(client, execution),
       )
     try {
-      return await once().catch((error: unknown) => {
+      const result = await once().catch((error: unknown) => {
         // A kept connection can be dead without our knowing; nothing was started on it.
         if (!(error instanceof NotStarted)) throw error
         this.connections.forget(key)
         return once()
       })
+      const why = this.settings.mode === 'installed' ? whyNotStarted(result) : undefined
+      if (why !== undefined) throw new Refused(`${node.name}: ${why}`)
+      return result
     } catch (error) {
       if (error instanceof NotStarted)
         throw new Unreachable(`${node.name}: no command could be started: ${error.message}`)
@@ -112,6 +126,11 @@ class SshNodeShell implements NodeShell {
 
   close(): Promise<void> {
     return this.connections.close()
+  }
+
+  private stdinOf({ script, stdin = '' }: NodeCommand): string {
+    if (script !== 'probe') return stdin
+    return this.settings.mode === 'installed' ? '' : probeScript()
   }
 
   private destination({ name, address }: NodeTarget): Destination {
@@ -135,16 +154,29 @@ class SshNodeShell implements NodeShell {
     return { user: repairUser, keyFile: repairKeyFile }
   }
 
+  /** One key for both would let whoever may ask also repair. */
+  private async checkOwnKey({ keyFile, user }: Identity, key: string): Promise<void> {
+    const { readKeyFile, repairKeyFile, repairUser } = this.settings
+    if (user !== repairUser || keyFile !== repairKeyFile) return
+    const same =
+      keyFile === readKeyFile || key.trim() === (await readSecretFile(readKeyFile, 'private key')).trim()
+    if (same)
+      throw new Refused(
+        `reading and repairing have the same private key (${readKeyFile}): give each a key of its own in CNIBOT_SSH_READ_KEY_FILE and CNIBOT_SSH_REPAIR_KEY_FILE`,
+      )
+  }
+
   private async open(host: Destination, identity: Identity): Promise<ssh2.Client> {
     const { knownHostsFile, connectTimeoutMs = 20_000, jump } = this.settings
     const key = await readSecretFile(identity.keyFile, 'private key')
+    await this.checkOwnKey(identity, key)
     const login = { key, keyFile: identity.keyFile, knownHostsFile, connectTimeoutMs }
     const attempt = async (): Promise<ssh2.Client> => {
       if (jump === undefined) return openConnection({ ...login, host, user: identity.user })
       const through = { name: jump.host, address: jump.host, port: jump.port }
       const first = await openConnection({ ...login, host: through, user: jump.user })
       try {
-        const sock = await forward(first, host)
+        const sock = await forward(first, host, connectTimeoutMs)
         const client = await openConnection({ ...login, host, user: identity.user, sock })
         client.once('close', () => first.end())
         return client
@@ -162,9 +194,12 @@ class SshNodeShell implements NodeShell {
   }
 }
 
-const forward = (jump: ssh2.Client, host: Destination): Promise<ssh2.ClientChannel> =>
+const forward = (jump: ssh2.Client, host: Destination, withinMs: number): Promise<ssh2.ClientChannel> =>
   new Promise((resolve, reject) => {
+    const silent = `${host.name}: the jump host did not answer within ${withinMs / 1000} s`
+    const timer = setTimeout(() => reject(new Unreachable(silent)), withinMs)
     jump.forwardOut('127.0.0.1', 0, host.address, host.port, (error, channel) => {
+      clearTimeout(timer)
       if (error === undefined) resolve(channel)
       else
         reject(

@@ -98,10 +98,11 @@ as_json() {
 }
 
 if [ "$VERB" = restore ]; then
-  touch "$W/manifest"
   take_lock
   files_of "$Q" >"$W/kept"
   files_of "$D" >"$W/there"
+  # So that the next try knows what this one has put back. The manifest names also what was approved and never moved.
+  cat "$W/kept" >>"$W/restoring"
   # Free addresses, and those an earlier try has linked already.
   awk -F '\t' 'FILENAME == ARGV[1] { inode[$1] = $2; next } !($1 in inode) { print $1 }' "$W/there" "$W/kept" >"$W/go"
   # link(2) never replaces: a new owner of the address keeps it.
@@ -121,8 +122,8 @@ if [ "$VERB" = restore ]; then
       else print "skipped", $1, (($1 in inode) ? "the address has a new owner: " owner[$1] : "could not be linked")
       next
     }
-    !($1 in kept) && !($1 in told) { told[$1] = 1; if (inode[$1] == $2) print "already", $1, "" }
-  ' "$W/back" "$W/owners" "$W/there" "$W/kept" "$W/manifest" | as_json
+    !($1 in kept) && !($1 in told) && inode[$1] == $2 { told[$1] = 1; print "already", $1, "" }
+  ' "$W/back" "$W/owners" "$W/there" "$W/kept" "$W/restoring" | as_json
   say_done
   exit 0
 fi
@@ -199,8 +200,7 @@ for ns in "$R"/run/netns/*; do
 done
 # Namespaces without a name, as docker's: by a process inside each.
 named=" $(readlink /proc/self/ns/net) $(stat -L -c 'net:[%i]' "$R"/run/netns/* 2>/dev/null | tr '\n' ' ') "
-find "$R/proc" -maxdepth 3 -path "$R/proc/[0-9]*/*" ! -path "$R/proc/[0-9]*/ns" ! -path "$R/proc/[0-9]*/ns/net" -prune -o \
-  -path "$R/proc/[0-9]*/ns/net" -printf '%l %p\n' 2>"$W/errors" | awk '!seen[$1]++' >"$W/spaces"
+find "$R"/proc/[0-9]*/ns/net -maxdepth 0 -printf '%l %p\n' 2>"$W/errors" | awk '!seen[$1]++' >"$W/spaces"
 [ -s "$W/spaces" ] || [ -n "$R" ] || unheard 'the network namespaces of processes'
 while read -r ns file; do
   case $named in *" $ns "*) continue ;; esac

@@ -75,7 +75,7 @@ describe('refuses, with one line that says what to do', () => {
   test('a revoked host key, even where another line pins it', async () => {
     const lines = `${spelled()} ${place.node.hostKey}\n@revoked * ${place.node.hostKey}\n`
     expect(await refused({ knownHostsFile: file('revoked', lines) })).toMatch(
-      /is revoked \(.*revoked, line 2\)$/,
+      /is revoked \(.*revoked, line 2\): .*; give the node a new host key and pin that one$/,
     )
   })
   test('a certificate authority instead of a key', async () => {

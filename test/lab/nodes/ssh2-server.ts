@@ -29,7 +29,7 @@ export const startSsh2Server = async (options: SshServerOptions): Promise<SshSer
     })
     client.on('session', accept => {
       accept().on('exec', (acceptExec, _reject, { command }) => {
-        appendFileSync(options.commandLog, `${command}\0`)
+        if (options.commandLog !== undefined) appendFileSync(options.commandLog, `${command}\0`)
         run(acceptExec(), command, options.environment)
       })
     })

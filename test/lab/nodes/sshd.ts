@@ -17,8 +17,8 @@ export interface SshServerOptions {
   authorizedKeysFile: string
   /** What a command finds in its environment. */
   environment: Record<string, string>
-  /** Gets every command as it was asked for, each followed by a NUL. */
-  commandLog: string
+  /** Gets every command as it was asked for, each followed by a NUL. Without it the keys' own forced commands hold. */
+  commandLog?: string
 }
 
 export const sshdProgram = '/usr/sbin/sshd'
@@ -64,7 +64,11 @@ const configuration = (port: number, options: SshServerOptions): string => {
     'X11Forwarding no',
     'AllowAgentForwarding no',
     'LogLevel ERROR',
-    `ForceCommand printf '%s\\0' "$SSH_ORIGINAL_COMMAND" >> '${options.commandLog}'; exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"`,
+    ...(options.commandLog === undefined
+      ? []
+      : [
+          `ForceCommand printf '%s\\0' "$SSH_ORIGINAL_COMMAND" >> '${options.commandLog}'; exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"`,
+        ]),
     `SetEnv ${environment.map(([name, value]) => `"${name}=${value}"`).join(' ')}`,
     ...penalties(),
     '',

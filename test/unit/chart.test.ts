@@ -41,7 +41,11 @@ interface PodSpec {
   containers: {
     args: string[]
     securityContext: Record<string, unknown>
-    env: { name: string; value?: string; valueFrom?: { secretKeyRef: { name: string; key: string } } }[]
+    env: {
+      name: string
+      value?: string
+      valueFrom?: { secretKeyRef?: { name: string; key: string }; fieldRef?: { fieldPath: string } }
+    }[]
     ports: { containerPort: number }[]
   }[]
 }
@@ -108,9 +112,10 @@ describe('the chart', () => {
         'bot-token': 'xoxb-1',
         'app-token': 'xapp-1',
       }
+      const fields: Record<string, string> = { 'metadata.namespace': 'ops', 'metadata.name': `cni-${role}-0` }
       const env = (container?.env ?? []).map(({ name, value, valueFrom }) => [
         name,
-        value ?? secrets[valueFrom?.secretKeyRef.key ?? ''],
+        value ?? secrets[valueFrom?.secretKeyRef?.key ?? ''] ?? fields[valueFrom?.fieldRef?.fieldPath ?? ''],
       ])
       expect(() => readSettings(Object.fromEntries(env), role)).not.toThrow()
       expect(container?.args).toEqual([role])

@@ -40,6 +40,33 @@ describe('the shipped runbooks', () => {
     ])
   })
 
+  it('leak-drain moves the Pods away first, confirms that, then removes and proves as the other does (P-A4)', async () => {
+    const runbooks = await createRunbooks().list()
+    const [drain, reconcile] = ['leak-drain', 'leak-reconcile'].map(name =>
+      runbooks.find(r => r.name === name),
+    )
+    expect(drain).toMatchObject({
+      risk: 'high',
+      answers: ['allocations-leaked'],
+      forbidden_by: ['runtime-silent', 'node-unreachable'],
+      watch: reconcile?.watch,
+    })
+    const lines = drain ? linesOf(drain) : []
+    expect(lines.slice(0, 4)).toEqual([
+      { kind: 'confirm', sentences: [expect.any(String), expect.any(String), expect.any(String)] },
+      { kind: 'cordon' },
+      {
+        kind: 'drain',
+        delete_emptydir_data: true,
+        evict_unmanaged: false,
+        deadline: 3_600_000,
+        pod_deadline: 300_000,
+      },
+      { kind: 'expect', check: 'node-drained', on: 'node' },
+    ])
+    expect(lines.slice(4)).toEqual(reconcile ? linesOf(reconcile).slice(2) : undefined)
+  })
+
   it('offers the cordon alone for a range that is full but not leaking (P-A1)', async () => {
     const runbooks = await createRunbooks().list()
     const offered = runbooks.filter(one => one.answers.includes('range-exhausted')).map(one => one.name)
@@ -57,12 +84,12 @@ describe('a runbook that cannot be used', () => {
     [
       'an unknown kind',
       small('steps:\n  - kind: cordon\n  - kind: shell\n'),
-      'r.yaml:7: steps 2.kind: "shell" is not possible; write one of confirm, expect, cordon, uncordon, remove-orphans, test-pod',
+      'r.yaml:7: steps 2.kind: "shell" is not possible; write one of confirm, expect, cordon, uncordon, drain, remove-orphans, test-pod',
     ],
     [
       'a missing kind',
       small('steps:\n  - check: rollouts-complete\n'),
-      'r.yaml:6: steps 1.kind: is missing; write one of confirm, expect, cordon, uncordon, remove-orphans, test-pod',
+      'r.yaml:6: steps 1.kind: is missing; write one of confirm, expect, cordon, uncordon, drain, remove-orphans, test-pod',
     ],
     [
       'a duration in words',

@@ -10,7 +10,12 @@ export interface Fault {
   /** How often; for ever when left out. */
   times?: number
   /** An answer instead of the real one; `reset` breaks the connection, `hang` never answers. */
-  answer: { code: number; reason: string; message: string; retryAfter?: number } | 'reset' | 'hang'
+  answer:
+    | { code: number; reason: string; message: string; retryAfter?: number }
+    /** An answer of a real server, as it was captured. */
+    | { code: number; body: string; headers?: Record<string, string> }
+    | 'reset'
+    | 'hang'
 }
 
 /** Trouble that a real API server gives its clients. */
@@ -91,7 +96,10 @@ export class Faults {
       entry.left -= 1
       const { answer } = entry.fault
       if (answer === 'reset') response.destroy()
-      else if (answer !== 'hang') {
+      else if (answer !== 'hang' && 'body' in answer) {
+        response.writeHead(answer.code, { 'Content-Type': 'application/json', ...answer.headers })
+        response.end(answer.body)
+      } else if (answer !== 'hang') {
         const { code, reason, message, retryAfter } = answer
         throw new ApiError(
           code,

@@ -101,8 +101,7 @@ if [ "$VERB" = restore ]; then
   take_lock
   files_of "$Q" >"$W/kept"
   files_of "$D" >"$W/there"
-  # So that the next try knows what this one has put back. The manifest names also what was approved and never moved.
-  cat "$W/kept" >>"$W/restoring"
+  cat "$W/kept" >>"$W/restoring" # what the next try finds put back by this one; the manifest also names what never moved
   # Free addresses, and those an earlier try has linked already.
   awk -F '\t' 'FILENAME == ARGV[1] { inode[$1] = $2; next } !($1 in inode) { print $1 }' "$W/there" "$W/kept" >"$W/go"
   # link(2) never replaces: a new owner of the address keeps it.
@@ -200,7 +199,8 @@ for ns in "$R"/run/netns/*; do
 done
 # Namespaces without a name, as docker's: by a process inside each.
 named=" $(readlink /proc/self/ns/net) $(stat -L -c 'net:[%i]' "$R"/run/netns/* 2>/dev/null | tr '\n' ' ') "
-find "$R"/proc/[0-9]*/ns/net -maxdepth 0 -printf '%l %p\n' 2>"$W/errors" | awk '!seen[$1]++' >"$W/spaces"
+find "$R/proc" -maxdepth 3 -path "$R/proc/[0-9]*/*" ! -path "$R/proc/[0-9]*/ns" ! -path "$R/proc/[0-9]*/ns/net" -prune -o \
+  -path "$R/proc/[0-9]*/ns/net" -printf '%l %p\n' 2>"$W/errors" | awk '!seen[$1]++' >"$W/spaces"
 [ -s "$W/spaces" ] || [ -n "$R" ] || unheard 'the network namespaces of processes'
 while read -r ns file; do
   case $named in *" $ns "*) continue ;; esac

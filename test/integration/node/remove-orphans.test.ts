@@ -232,6 +232,18 @@ test('P-A3: undo puts back what is free and never replaces a new owner', async (
   expect(again.report.already.sort()).toEqual(free)
 })
 
+test('B4: an undo counts only what was moved, not what the removal left in its place', async () => {
+  const { orphans, living } = await prepare()
+  const removed = await order(place.node, [...orphans, ...living])
+  expect(removed.report.skipped).toHaveLength(living.length)
+  const undo = await order(place.node, [], { verb: 'restore' })
+  expect(undo.report.moved.sort()).toEqual(ips(orphans))
+  expect(undo.report.already).toEqual([])
+  const again = await order(place.node, [], { verb: 'restore' })
+  expect(again.report).toMatchObject({ moved: [], skipped: [], complete: true })
+  expect(again.report.already.sort()).toEqual(ips(orphans))
+})
+
 test('P-A3: waits for the plugin’s lock, then gives up without touching anything', async () => {
   const { orphans } = await prepare()
   const { spawn } = await import('node:child_process')

@@ -9,11 +9,17 @@ import { type Step, type StepContext, waitUntil } from './step.js'
 
 const quarantineRoot = '/var/lib/cni/cnibot-quarantine'
 
-/** Names the files' folder below the quarantine: the same for every try of one step, so that tries add up. */
-const opOf = (ctx: StepContext): string => `${ctx.run.run}-${ctx.index}`
+interface ForRun {
+  run: Pick<StepContext['run'], 'run' | 'bootId'>
+  index: number
+}
 
-const commandArgs = (
-  ctx: StepContext,
+/** Names the files' folder below the quarantine: the same for every try of one step, so that tries add up. */
+const opOf = (ctx: ForRun): string => `${ctx.run.run}-${ctx.index}`
+
+/** In the order and form that the sudo rules on the node allow, and no other. */
+export const commandArgs = (
+  ctx: ForRun,
   bundle: Bundle,
   where: { dir: string; network: string; lockInode: number },
 ): string[] => [

@@ -3,7 +3,11 @@ import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { probeScript } from '../../../src/adapters/ssh/scripts.js'
-import { environment, onePlace, orderArgs, type Place, run } from '../node/on-node.js'
+import { unknown } from '../../../src/core/evidence/bundle.js'
+import { restoreArgs } from '../../../src/steps/removal-script.js'
+import { commandArgs } from '../../../src/steps/remove-orphans.js'
+import { leakingNode, now, storeWith } from '../../unit/leaking-node.js'
+import { environment, onePlace, type Place, run } from '../node/on-node.js'
 import { library, shipped } from './installed-node.js'
 
 const files = ['sudoers.example', 'sudoers-installed.example']
@@ -57,11 +61,14 @@ const lets = (rules: Rule[], user: string, [program, ...words]: string[]): boole
   })
 }
 
+/** The command of a step as it is planned, with and without the runtime's records. */
 const removal = (node: Place['node'], verb = 'remove'): string[] => {
-  const [, ...args] = orderArgs(node, { extra: ['--min-sandboxes', '3', '--script-digest', digest] })
-  // As the step orders them: the lock's inode behind the folder.
-  args.splice(2, 0, '--lock-inode', '4711')
-  return [`${library}/remove-orphans`, verb, ...args]
+  const { dir, network } = storeWith([])
+  const ctx = { run: { run: 'run-node-07-1793792000000-2', bootId: node.bootId }, index: 3 }
+  const records = verb === 'restore' ? { records: unknown('ctr: not found', now) } : {}
+  const planned = commandArgs(ctx, leakingNode(10, 5, records), { dir, network, lockInode: 4_711 })
+  const [, ...args] = verb === 'remove' ? planned : [verb, ...restoreArgs(planned).slice(1)]
+  return [`${library}/remove-orphans`, verb, ...args, '--script-digest', digest]
 }
 
 let place: Place

@@ -1,5 +1,4 @@
-import { spawnSync } from 'node:child_process'
-import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { removeOrphansPath } from '../../../src/adapters/ssh/scripts.js'
 import {
@@ -8,6 +7,7 @@ import {
   readRemovalReport,
   type RemovalReport,
 } from '../../../src/core/evidence/parse/removal-report.js'
+import { readStatements, withLine } from '../../soak/removal/statements.js'
 import { type Entry, racingBoot, racingDir, RacingNode } from './racing-node.js'
 
 let node: RacingNode
@@ -18,19 +18,12 @@ beforeAll(async () => {
 })
 afterAll(() => node.remove())
 
-const lines = readFileSync(removeOrphansPath, 'utf8').split('\n')
-const isWhole = (text: string): boolean => spawnSync('dash', ['-n'], { input: text }).status === 0
-const restoreAt = lines.indexOf('if [ "$VERB" = restore ]; then')
-const restoreEnd = lines.indexOf('fi', restoreAt)
-
-/** Every place between two statements: of the whole script, and inside the part that restores. */
+const statements = readStatements()
+/** Every place between two statements: of what moves files, and inside the part that restores. */
 const places = (verb: 'remove' | 'restore'): number[] =>
-  lines.flatMap((_, index) => {
-    const before = lines.slice(0, index).join('\n')
-    if (index === 0) return []
-    if (verb === 'remove') return index > restoreEnd && isWhole(before) ? [index] : []
-    return index > restoreAt && index <= restoreEnd && isWhole(`${before}\nfi`) ? [index] : []
-  })
+  verb === 'restore'
+    ? statements.restore
+    : statements.remove.filter(index => index > (statements.restore.at(-1) ?? 0))
 
 const argv = (script: string, verb: string, op: string): string[] => {
   const where = [
@@ -54,7 +47,7 @@ const run = async (
 /** The script with its end at this line: as if the connection, and with it the script, had died there. */
 const killedAt = (index: number): string => {
   const script = join(node.root, 'killed.sh')
-  writeFileSync(script, [...lines.slice(0, index), 'kill -9 $$', ...lines.slice(index)].join('\n'))
+  writeFileSync(script, withLine(statements, index, 'kill -9 $$'))
   return script
 }
 const leak = async (): Promise<Entry[]> => {

@@ -17,8 +17,12 @@ const sayOutcome = (state: RunState, outcome: Outcome): string => {
       return removed.join('; ') || `${state.runbook.name} done`
     case 'stuck':
       return `undo did not work: ${left.join('; ')}`
+    case 'undone': {
+      const behind = state.lines.reduce((sum, line) => sum + line.leftBehind.length, 0)
+      const words = failed ? `undone after: ${failed}` : 'undone'
+      return behind > 0 ? `${words}; ${behind} could not be put back` : words
+    }
     case 'held':
-    case 'undone':
     case 'abandoned':
       return failed ? `${outcome} after: ${failed}` : outcome
   }

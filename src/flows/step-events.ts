@@ -105,8 +105,9 @@ export const undo = async (deps: RunStepDeps, state: RunState, ctx: StepContext)
   if (!line || !plan)
     return { at: deps.clock.now(), by: 'cnibot', type: 'UndoDone', index, says: 'it had not begun' }
   try {
-    const says = await undoStep(plan, line.done, ctx)
-    return { at: deps.clock.now(), by: 'cnibot', type: 'UndoDone', index, says }
+    const { says, left } = await undoStep(plan, line.done, ctx)
+    const more = left.length > 0 ? { left } : {}
+    return { at: deps.clock.now(), by: 'cnibot', type: 'UndoDone', index, says, ...more }
   } catch (error) {
     if (ctx.signal.aborted) throw error
     return { at: deps.clock.now(), by: 'cnibot', type: 'UndoFailed', index, error: errorOf(error) }

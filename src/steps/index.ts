@@ -1,4 +1,4 @@
-import type { Done, Plan } from '../core/runbook/plan.js'
+import type { Done, Plan, Undone } from '../core/runbook/plan.js'
 import type { StepKind, StepSpec } from '../core/runbook/schema.js'
 import { confirm } from './confirm.js'
 import { cordon } from './cordon.js'
@@ -29,12 +29,14 @@ export const planStep = <K extends StepKind>(
 export const actStep = <K extends StepKind>(plan: Plan<K>, ctx: StepContext): Promise<Done<K>> =>
   steps[plan.kind].act(plan, ctx)
 
-/** One sentence: what was reversed, or why this kind of step cannot be. */
+/** What was reversed and what could not be, or why this kind of step cannot be. */
 export const undoStep = async <K extends StepKind>(
   plan: Plan<K>,
   done: Done<K> | undefined,
   ctx: StepContext,
-): Promise<string> => {
+): Promise<Undone> => {
   const { undo } = steps[plan.kind]
-  return typeof undo === 'function' ? undo(plan, done, ctx) : `nothing to undo: ${undo.impossible}`
+  if (typeof undo !== 'function') return { says: `nothing to undo: ${undo.impossible}`, left: [] }
+  const undone = await undo(plan, done, ctx)
+  return typeof undone === 'string' ? { says: undone, left: [] } : undone
 }

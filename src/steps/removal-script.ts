@@ -22,16 +22,15 @@ const ownRefusal = ({ exitCode, stdout, stderr }: CommandResult): boolean =>
 export const runScript = async (
   ctx: StepContext,
   command: NodeCommand,
+  /** What is not known when the node did not report to the end, and what to do. */
+  unknown = 'files may have been moved. Retry finds out which, undo puts them back',
 ): Promise<{ result: CommandResult; report: RemovalReport }> => {
   const result = await ctx.shell.run(await target(ctx), command, { ...limits, signal: ctx.signal })
   const report = readRemovalReport(result.stdout)
   if (result.exitCode === 0 && report.complete) return { result, report }
   const said = result.stderr.trim().split('\n').at(-1) || `exit status ${result.exitCode ?? 'none'}`
   if (ownRefusal(result)) throw new Refused(`the node refused, and no file was moved: ${said}`)
-  throw new Failed(
-    `the node did not report to the end (${said}); files may have been moved. Retry finds out which, undo puts them back`,
-    result.stderr,
-  )
+  throw new Failed(`the node did not report to the end (${said}); ${unknown}`, result.stderr)
 }
 
 /** For a restore: put back. */

@@ -4,7 +4,8 @@ import { planRemoval, type RemovalList, stillApproved } from '../core/ipam/remov
 import type { Done, Plan } from '../core/runbook/plan.js'
 import { Failed, Refused } from '../ports.js'
 import { nodeNow } from './cordon.js'
-import { earlierMoves, restoreArgs, runScript } from './removal-script.js'
+import { putBack } from './put-back.js'
+import { earlierMoves, runScript } from './removal-script.js'
 import { type Step, type StepContext, waitUntil } from './step.js'
 
 const quarantineRoot = '/var/lib/cni/cnibot-quarantine'
@@ -211,15 +212,5 @@ export const removeOrphans: Step<'remove-orphans'> = {
       },
     }
   },
-  undo: async (plan, _done, ctx) => {
-    const { report } = await runScript(ctx, {
-      ...plan.data.command,
-      args: restoreArgs(plan.data.command.args),
-    })
-    const back = earlierMoves(report)
-    const left = report.skipped.map(s => `${s.ip}: ${s.why}`)
-    return left.length === 0
-      ? `${back.length} addresses put back`
-      : `${back.length} addresses put back; ${left.length} could not be: ${left.slice(0, 5).join('; ')}${left.length > 5 ? '; …' : ''}`
-  },
+  undo: (plan, _done, ctx) => putBack(plan, ctx),
 }

@@ -1,5 +1,5 @@
 import type { Bundle } from '../core/evidence/bundle.js'
-import type { Done, Plan } from '../core/runbook/plan.js'
+import type { Done, Plan, Undone } from '../core/runbook/plan.js'
 import type { RunState } from '../core/runbook/run.js'
 import type { StepKind, StepSpec } from '../core/runbook/schema.js'
 import type { Clock, Cluster, NodeShell } from '../ports.js'
@@ -38,9 +38,12 @@ export interface StepContext {
 export interface Step<K extends StepKind = StepKind> {
   plan(spec: StepSpec & { kind: K }, ctx: StepContext): Promise<Plan<K>>
   act(plan: Plan<K>, ctx: StepContext): Promise<Done<K>>
-  /** `done` is undefined when the step failed half way: undo finds out what it left. A kind without undo says why. */
+  /**
+   * `done` is undefined when the step failed half way: undo finds out what it left. It is safe to call again, and
+   * answers one sentence, and what could not be reversed where that can be. A kind without undo says why.
+   */
   undo:
-    | ((plan: Plan<K>, done: Done<K> | undefined, ctx: StepContext) => Promise<string>)
+    | ((plan: Plan<K>, done: Done<K> | undefined, ctx: StepContext) => Promise<string | Undone>)
     | { impossible: string }
 }
 

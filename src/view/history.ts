@@ -114,6 +114,7 @@ const blank = {
   done: undefined,
   error: undefined,
   undone: undefined,
+  leftBehind: [],
   outdated: [],
   attempts: [],
   startedPlan: undefined,

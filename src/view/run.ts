@@ -7,6 +7,7 @@ import { type Cordon, cordonWords, recordedCordon } from './cordon.js'
 import { farText } from './drain.js'
 import type { File } from './evidence/file.js'
 import { approversText, partlyText } from './decided.js'
+import { leftBlocks, leftMessages, undoneWords } from './left-behind.js'
 import { actFrom, asks, lineWords, progressText } from './progress.js'
 import { clean, code, indent, many, oneLine, person, strong, type Text, t } from './text.js'
 import { clock, clockSeconds } from './time.js'
@@ -81,14 +82,17 @@ const lineText = ({ run, timeZone }: RunInput, line: Line, index: number): Text 
 const outcomeWords: Record<Outcome, string> = {
   completed: 'completed: every step and every check',
   held: 'held on purpose',
-  undone: 'undone: what it changed was put back',
+  undone: 'undone',
   abandoned: 'given up',
   stuck: 'stuck: an undo failed, a person must look',
 }
 
+const outcomeText = (run: RunState, outcome: Outcome): string =>
+  outcome === 'undone' ? undoneWords(run) : outcomeWords[outcome]
+
 const titleOf = ({ run, timeZone }: RunInput): Text => {
   const by = t`opened by ${person(run.openedBy)} ${clock(run.openedAt, timeZone)}`
-  const end = run.outcome ? ` · ${outcomeWords[run.outcome]}` : ''
+  const end = run.outcome ? ` · ${outcomeText(run, run.outcome)}` : ''
   return t`${strong(`${run.runbook.title} · ${run.node}`)} · ${by}${end}`
 }
 
@@ -170,7 +174,7 @@ const nextText = (input: RunInput): Text => {
   }
   if (run.status !== 'ended') return progressText(run, timeZone)
   const end = run.endedAt === undefined ? '' : ` ${clockSeconds(run.endedAt, timeZone)}`
-  return t`${strong(`Ended${end}`)}, ${run.outcome ? outcomeWords[run.outcome] : 'outcome unknown'}; by ${person(run.endedBy ?? 'cnibot')}.`
+  return t`${strong(`Ended${end}`)}, ${run.outcome ? outcomeText(run, run.outcome) : 'outcome unknown'}; by ${person(run.endedBy ?? 'cnibot')}.`
 }
 
 /** The card of one run, edited in place. */
@@ -192,17 +196,19 @@ export const runMessage = (input: RunInput): Message => {
       2_900,
     ),
     ...failureBlocks(input),
+    ...leftBlocks(run),
     section([...(showsState ? [stateText(input)] : []), next]),
     ...runButtons(input),
   ])
 }
 
-/** The whole output of a failed step, where the card shows only its beginning. One for each failure. */
+/** What is too long for the card: the whole output of each failed step, and what an undo could not put back. */
 export const outputMessages = ({
   run,
   timeZone,
-}: Pick<RunInput, 'run' | 'timeZone'>): { key: string; message: Message; file: File }[] =>
-  run.lines.flatMap((line, index) => {
+}: Pick<RunInput, 'run' | 'timeZone'>): { key: string; message: Message; file: File }[] => [
+  ...leftMessages(run, timeZone),
+  ...run.lines.flatMap((line, index) => {
     const output = line.error?.output.trimEnd() ?? ''
     if (output.split('\n').length <= excerptLines || line.endedAt === undefined) return []
     const words = lineWords(line, run.node)
@@ -222,4 +228,5 @@ export const outputMessages = ({
         },
       },
     ]
-  })
+  }),
+]

@@ -84,6 +84,14 @@ export interface Done<K extends StepKind = StepKind> {
   data: DoneData[K]
 }
 
+/** What an undo came to. */
+export interface Undone {
+  /** One line for the card. */
+  says: string
+  /** What could not be reversed, a line each, with the reason; empty where all was. */
+  left: string[]
+}
+
 /** What the plan is about; a plan for another boot or another cluster is another plan. */
 export interface PlanSubject {
   cluster: string

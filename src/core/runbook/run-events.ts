@@ -48,7 +48,8 @@ export type RunEvent = { at: number; by: Actor } & (
   | { type: 'PlanOutdated'; index: number; why: string }
   | { type: 'UndoAsked' }
   | { type: 'UndoStarted'; index: number; fence?: number }
-  | { type: 'UndoDone'; index: number; says: string }
+  /** `left`: what could not be reversed, a line each with the reason. */
+  | { type: 'UndoDone'; index: number; says: string; left?: string[] }
   | { type: 'UndoFailed'; index: number; error: StepError }
   | { type: 'RunEnded'; outcome: Outcome; escalateTo?: string }
 )
@@ -106,6 +107,8 @@ export interface Line {
   done: Done | undefined
   error: StepError | undefined
   undone: string | undefined
+  /** What the undo could not reverse, a line each. */
+  leftBehind: string[]
   /** Why plans were given up before anybody approved them. */
   outdated: string[]
   /** Oldest first. */

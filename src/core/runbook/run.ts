@@ -42,6 +42,7 @@ const newLine = (spec: StepSpec): Line => ({
   done: undefined,
   error: undefined,
   undone: undefined,
+  leftBehind: [],
   outdated: [],
   attempts: [],
   startedPlan: undefined,
@@ -184,7 +185,12 @@ export const applyRun = (state: RunState | undefined, event: RunEvent): RunState
     case 'UndoStarted':
       return withLine(state, event.index, { status: 'undoing' })
     case 'UndoDone':
-      return withLine(state, event.index, { status: 'undone', undone: event.says, endedAt: event.at })
+      return withLine(state, event.index, {
+        status: 'undone',
+        undone: event.says,
+        leftBehind: event.left ?? [],
+        endedAt: event.at,
+      })
     case 'UndoFailed':
       return withLine(state, event.index, { status: 'undo-failed', error: event.error, endedAt: event.at })
     case 'RunEnded': {

@@ -7,6 +7,8 @@ export interface SchedulableChange {
   unschedulable: boolean
   /** undefined takes our mark away. */
   cordonedBy: string | undefined
+  /** The mark of the cordon that is to be lifted: any other is left. */
+  lifts?: string
   /** The node must still be this machine, else nothing is written. */
   expectUid: string
 }

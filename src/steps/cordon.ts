@@ -1,5 +1,6 @@
-import { cordonMark } from '../core/runbook/cordon-mark.js'
+import { cordonMark, fieldManager, theirs } from '../core/runbook/cordon-mark.js'
 import { type SchedulableChange, schedulablePatch, shownRequest } from '../core/requests.js'
+import type { NodeFacts } from '../core/evidence/bundle.js'
 import { Refused } from '../ports.js'
 import type { Step, StepContext } from './step.js'
 
@@ -22,16 +23,24 @@ const change = (ctx: StepContext) => ({
   expectUid: ctx.run.nodeUid,
 })
 
+/** Only this incident's own cordon is lifted; the server is asked again for whose it is right before. */
+export const lifted = (ctx: StepContext) => ({
+  unschedulable: false,
+  cordonedBy: undefined,
+  lifts: markOf(ctx),
+  expectUid: ctx.run.nodeUid,
+})
+
 /** The request as it is sent; the adapter only adds the resourceVersion it has just read, as a guard. */
 export const shownPatch = (ctx: StepContext, patch: SchedulableChange): string =>
-  shownRequest('PATCH', `/api/v1/nodes/${ctx.run.node}`, schedulablePatch(patch))
+  shownRequest('PATCH', `/api/v1/nodes/${ctx.run.node}?fieldManager=${fieldManager}`, schedulablePatch(patch))
 
-const others = (wasUnschedulable: boolean, wasCordonedBy: string | undefined, mark: string): string =>
-  !wasUnschedulable
+const others = (facts: NodeFacts, mark: string): string =>
+  !facts.unschedulable
     ? 'The node is schedulable now.'
-    : wasCordonedBy === mark
+    : facts.cordonedBy === mark
       ? 'This incident has cordoned it already.'
-      : `It is cordoned already, by ${wasCordonedBy ?? 'somebody else'}; that cordon stays theirs and will not be lifted here.`
+      : `It is cordoned already, by ${theirs(facts)}; that cordon stays theirs and will not be lifted here.`
 
 /** An earlier try of this run found the node schedulable and may have cordoned it before its answer was lost. */
 const begunByThisRun = ({ run, index }: StepContext): boolean =>
@@ -48,13 +57,16 @@ export const cordon: Step<'cordon'> = {
       kind: 'cordon',
       title: `Cordon ${ctx.run.node}`,
       facts: [
-        others(facts.unschedulable, facts.cordonedBy, mark),
+        others(facts, mark),
         'No new Pod will be scheduled there. Running Pods are not touched; DaemonSet Pods still land there.',
       ],
       lists: [],
       commands: facts.unschedulable ? [] : [shownPatch(ctx, change(ctx))],
       nothingToDo: facts.unschedulable,
-      data: { wasUnschedulable: facts.unschedulable, wasCordonedBy: facts.cordonedBy },
+      data: {
+        wasUnschedulable: facts.unschedulable,
+        wasCordonedBy: facts.unschedulable ? theirs(facts) : undefined,
+      },
       readAt: ctx.clock.now(),
     }
   },
@@ -69,7 +81,7 @@ export const cordon: Step<'cordon'> = {
       return {
         kind: 'cordon',
         changed: facts.cordonedBy === mark && (!plan.data.wasUnschedulable || begunByThisRun(ctx)),
-        says: facts.cordonedBy === mark ? 'cordoned by this incident' : others(true, facts.cordonedBy, mark),
+        says: facts.cordonedBy === mark ? 'cordoned by this incident' : others(facts, mark),
         detail: [],
         commands: [],
         data: { changed: facts.cordonedBy === mark, wasUnschedulable: plan.data.wasUnschedulable },
@@ -88,12 +100,8 @@ export const cordon: Step<'cordon'> = {
     const facts = await nodeNow(ctx)
     if (!facts.unschedulable) return 'already schedulable'
     if (facts.cordonedBy !== markOf(ctx))
-      return `left cordoned: the cordon is ${facts.cordonedBy ?? "somebody else's"}, not this incident's`
-    await ctx.cluster.setSchedulable(ctx.run.node, {
-      unschedulable: false,
-      cordonedBy: undefined,
-      expectUid: ctx.run.nodeUid,
-    })
+      return `left cordoned: the cordon is of ${theirs(facts)}, not this incident's`
+    await ctx.cluster.setSchedulable(ctx.run.node, lifted(ctx))
     return 'schedulable again, as it was before'
   },
 }

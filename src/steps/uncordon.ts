@@ -1,12 +1,7 @@
+import { theirs } from '../core/runbook/cordon-mark.js'
 import { Refused } from '../ports.js'
-import { markOf, nodeNow, shownPatch } from './cordon.js'
-import type { Step, StepContext } from './step.js'
-
-const lifted = (ctx: StepContext) => ({
-  unschedulable: false,
-  cordonedBy: undefined,
-  expectUid: ctx.run.nodeUid,
-})
+import { lifted, markOf, nodeNow, shownPatch } from './cordon.js'
+import type { Step } from './step.js'
 
 export const uncordon: Step<'uncordon'> = {
   plan: async (_spec, ctx) => {
@@ -21,7 +16,7 @@ export const uncordon: Step<'uncordon'> = {
           ? 'The node is schedulable already.'
           : ours
             ? 'The cordon is this incident’s own; lifting it lets new Pods land there again.'
-            : `The cordon is ${facts.cordonedBy ?? "somebody else's"}, not this incident's: it stays, and they must lift it.`,
+            : `The cordon is of ${theirs(facts)}, not this incident's: it stays, and they must lift it.`,
       ],
       lists: [],
       commands: facts.unschedulable && ours ? [shownPatch(ctx, lifted(ctx))] : [],
@@ -42,10 +37,9 @@ export const uncordon: Step<'uncordon'> = {
     })
     if (!facts.unschedulable) return none('schedulable')
     if (facts.cordonedBy !== markOf(ctx)) {
-      if (plan.nothingToDo)
-        return none(`left cordoned: the cordon is ${facts.cordonedBy ?? "somebody else's"}`)
+      if (plan.nothingToDo) return none(`left cordoned: the cordon is of ${theirs(facts)}`)
       throw new Refused(
-        `somebody else has taken over the cordon of ${ctx.run.node} (${facts.cordonedBy ?? 'no mark'}); it was not lifted`,
+        `somebody else has taken over the cordon of ${ctx.run.node} (${theirs(facts)}); it was not lifted`,
       )
     }
     if (plan.nothingToDo)

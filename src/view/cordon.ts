@@ -1,6 +1,7 @@
 import type { Bundle } from '../core/evidence/bundle.js'
 import { isKnown } from '../core/evidence/bundle.js'
-import { cordonMark } from '../core/runbook/cordon-mark.js'
+import type { RunSummary } from '../core/incident/incident.js'
+import { cordonMark, theirs } from '../core/runbook/cordon-mark.js'
 import { type Line, type RunState, toUndo } from '../core/runbook/run.js'
 import { oneLine } from './text.js'
 import { mayHaveActed } from './undo.js'
@@ -52,24 +53,54 @@ export const recordedCordon = (runs: readonly RunState[]): Recorded | undefined 
 
 export interface CordonInput {
   cluster: string
-  incident: { id: string }
+  incident: { id: string; runs?: readonly Pick<RunSummary, 'cordon' | 'endedAt'>[] }
   runs: readonly RunState[]
   bundles: ReadonlyMap<string, Bundle>
+}
+
+/** What was read of the node when a run ended; undefined where it could not be read. */
+const readAtEnd = (
+  run: Pick<RunSummary, 'cordon' | 'endedAt'> | undefined,
+): (Cordon & { readAt: number }) | undefined => {
+  if (!run?.cordon || run.cordon.whose === 'unknown' || run.endedAt === undefined) return undefined
+  return { ...run.cordon, readAt: run.endedAt }
+}
+
+/** How a run left the node: as it was read then, else what the runs wrote down by then. */
+export const cordonAtEnd = (
+  summary: RunSummary | undefined,
+  runs: readonly RunState[],
+  at: (time: number) => string,
+): string => {
+  const record = recordedCordon(runs)
+  const { cordon } = summary ?? {}
+  if (!cordon) return cordonWords(record ?? { whose: 'nobody' }, at)
+  const since = record?.whose === cordon.whose ? record.since : undefined
+  if (cordon.whose === 'unknown')
+    return `${cordonWords(record ?? { whose: 'nobody' }, at)}, as far as this run knows; the node itself could not be asked (${oneLine(cordon.because)})`
+  return cordon.whose === 'nobody' && since === undefined
+    ? 'schedulable'
+    : cordonWords({ ...cordon, since }, at)
 }
 
 /** The newest of what runs recorded and what readings saw. */
 export const cordonNow = ({ cluster, incident, runs, bundles }: CordonInput): Cordon => {
   const record = recordedCordon(runs)
+  const ended = readAtEnd(incident.runs?.at(-1))
   const read = [...bundles.values()]
     .flatMap(({ facts }) => (isKnown(facts) ? [facts] : []))
     .toSorted((a, b) => a.at - b.at)
     .at(-1)
+  if (ended && (!read || ended.readAt >= read.at) && (!record || ended.readAt >= record.at))
+    return ended.whose === 'ours'
+      ? { ...ended, since: record?.whose === 'ours' ? record.since : undefined }
+      : ended
   if (!read || (record && record.at > read.at)) return record ?? { whose: 'nobody' }
   const { unschedulable, cordonedBy } = read.value
   if (!unschedulable) return { whose: 'nobody', readAt: read.at }
   return cordonedBy === cordonMark({ cluster, incident: incident.id })
     ? { whose: 'ours', since: record?.whose === 'ours' ? record.since : undefined, readAt: read.at }
-    : { whose: 'theirs', by: cordonedBy, readAt: read.at }
+    : { whose: 'theirs', by: theirs(read.value), readAt: read.at }
 }
 
 export const asRead = ({ readAt }: Cordon, at: (time: number) => string): string =>

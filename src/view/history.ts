@@ -82,12 +82,16 @@ const mostRows = 60
 /** `/cni show <run> <step>`: the plan as its approvers saw it. No buttons: it is a record. */
 export const renderSeen = ({ state, timeZone }: ShownRun, seen: SeenPlan, runs: RunState[]): Message => {
   const { index, plan, digest, plannedAt, expiresAt } = seen
-  const spec = state.lines[index]?.spec
-  if (!spec) throw new Error(`run ${state.run} has no step ${index}`)
+  const line = state.lines[index]
+  if (!line) throw new Error(`run ${state.run} has no step ${index}`)
   const asItWas: Line = {
-    ...blank,
-    spec,
+    ...line,
     status: 'failed',
+    approved: undefined,
+    refused: undefined,
+    done: undefined,
+    error: undefined,
+    outdated: [],
     plan,
     digest,
     plannedAt,
@@ -104,22 +108,6 @@ export const renderSeen = ({ state, timeZone }: ShownRun, seen: SeenPlan, runs: 
   const rest = more > 0 ? `\n… ${more} more lines, attached to this plan in the incident's thread` : ''
   const list = preformatted(`${clean(rows.slice(0, mostRows).join('\n'))}${rest}`, 2_500)
   return { ...shown, blocks: [...shown.blocks, list] }
-}
-
-const blank = {
-  approved: undefined,
-  refused: undefined,
-  startedAt: undefined,
-  endedAt: undefined,
-  done: undefined,
-  error: undefined,
-  undone: undefined,
-  leftBehind: [],
-  outdated: [],
-  attempts: [],
-  startedPlan: undefined,
-  starts: 0,
-  progress: undefined,
 }
 
 const eventText = (event: IncidentEvent): Text | undefined => {

@@ -1,9 +1,10 @@
 import { shownDuration } from '../core/duration.js'
+import type { RunSummary } from '../core/incident/incident.js'
 import { shownDigest } from '../core/runbook/plan.js'
 import { changes, type Line, type Outcome, type RunState } from '../core/runbook/run.js'
 import { type Block, type Button, buttons, type Message, message, preformatted, section } from './blocks.js'
 import type { Action } from './button.js'
-import { type Cordon, cordonWords, recordedCordon } from './cordon.js'
+import { type Cordon, cordonAtEnd, cordonWords } from './cordon.js'
 import { farText } from './drain.js'
 import type { File } from './evidence/file.js'
 import { approversText, partlyText } from './decided.js'
@@ -20,6 +21,8 @@ export interface RunInput {
   /** As it is now, for a run that goes on. */
   cordon: Cordon
   timeZone: string
+  /** What the incident knows of it. */
+  summary?: RunSummary | undefined
 }
 
 const doneText = (line: Line, timeZone: string): Text => {
@@ -97,12 +100,12 @@ const titleOf = ({ run, timeZone }: RunInput): Text => {
 }
 
 /** What state the node is in; a run that has ended goes on saying how it left the node. */
-const stateText = ({ run, runs, cordon, timeZone }: RunInput): Text => {
+const stateText = ({ run, runs, cordon, timeZone, summary }: RunInput): Text => {
   const ended = run.status === 'ended'
   const until = runs.slice(0, runs.findIndex(each => each.run === run.run) + 1)
-  const known = ended ? (recordedCordon(until) ?? { whose: 'nobody' as const }) : cordon
   const removed = run.lines.find(line => line.spec.kind === 'remove-orphans' && line.status === 'done')
-  const words = cordonWords(known, at => clock(at, timeZone))
+  const at = (time: number): string => clock(time, timeZone)
+  const words = ended ? cordonAtEnd(summary, until, at) : cordonWords(cordon, at)
   return t`${strong(ended ? 'At its end' : 'Now')}: ${run.node} ${ended ? 'was' : 'is'} ${words}${removed?.done ? `; ${oneLine(removed.done.says)}` : ''}.`
 }
 

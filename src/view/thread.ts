@@ -135,13 +135,17 @@ const planMessages = (input: ThreadInput, run: RunState, line: Line, index: numb
 }
 
 const runMessages = (input: ThreadInput, run: RunState, cordon: Cordon): Dated[] => {
-  const { runs, timeZone } = input
+  const { runs, timeZone, incident } = input
+  const summary = incident.runs.find(each => each.run === run.run)
   const outputs = outputMessages({ run, timeZone }).map(({ key, message, file }) => ({
     at: Number(key.split('-').at(-1)),
     desired: inThread(key, message, file),
   }))
   return [
-    { at: run.openedAt, desired: inThread(`run-${run.run}`, runMessage({ run, runs, cordon, timeZone })) },
+    {
+      at: run.openedAt,
+      desired: inThread(`run-${run.run}`, runMessage({ run, runs, cordon, timeZone, summary })),
+    },
     ...run.lines.flatMap((line, index) => planMessages(input, run, line, index)),
     ...outputs,
   ]

@@ -41,14 +41,19 @@ const apiWorld = ({ store }: LabApi, kube: Kube): ClusterWorld => ({
   addNode: async (name, cordon) => {
     const annotations = cordon?.by === undefined ? {} : { 'cnibot.io/cordoned-by': cordon.by }
     const spec = cordon === undefined ? {} : { unschedulable: true }
-    const node = store.create('nodes', {
-      apiVersion: 'v1',
-      kind: 'Node',
-      metadata: { name, annotations },
-      spec,
-      status: {},
-    })
+    const manager = cordon?.by === undefined ? 'kubectl' : 'cnibot'
+    const node = store.create(
+      'nodes',
+      { apiVersion: 'v1', kind: 'Node', metadata: { name, annotations }, spec, status: {} },
+      manager,
+    )
     return node.metadata.uid ?? ''
+  },
+  byHand: async (name, unschedulable) => {
+    const node = store.get('nodes', undefined, name)
+    if (!node) throw new Error(`no node ${name}`)
+    const { unschedulable: _before, ...spec } = node.spec ?? {}
+    store.update('nodes', { ...node, spec: unschedulable ? { ...spec, unschedulable } : spec }, 'kubectl')
   },
   addPod: async ({ namespace, name, node, labels = {}, owner }) => {
     const ready = { type: 'Ready', status: 'ready' in labels ? 'True' : 'False', lastTransitionTime: iso(0) }

@@ -12,6 +12,12 @@ export const fakeWorld = (): ClusterWorld => {
       all.nodes.push(node)
       return node.uid
     },
+    byHand: async (name, unschedulable) => {
+      const node = all.nodes.find(each => each.name === name)
+      if (!node) throw new Error(`no node ${name}`)
+      Object.assign(node, { unschedulable, cordonedBy: undefined })
+      node.cordonedWith = unschedulable ? 'kubectl' : undefined
+    },
     addPod: async ({ namespace, name, node, labels = {}, owner }) => {
       const pod = fakePod(namespace, name, { node, labels, controller: owner })
       all.pods.push(pod)

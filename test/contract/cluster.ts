@@ -6,6 +6,8 @@ import type { TestPodSpec } from '../../src/core/requests.js'
 export interface ClusterWorld {
   cluster: Cluster
   addNode(name: string, cordon?: { by?: string }): Promise<string>
+  /** Somebody with kubectl, who knows nothing of our annotation. */
+  byHand(name: string, unschedulable: boolean): Promise<void>
   addPod(pod: {
     namespace: string
     name: string
@@ -163,7 +165,7 @@ export const clusterContract = (start: () => Promise<ClusterWorld>): void => {
       expect(await cluster.node('node-07')).toMatchObject(ours)
       const again = await cluster.setSchedulable('node-07', { ...ours, expectUid })
       expect(again).toEqual({ wasUnschedulable: true, wasCordonedBy: 'node-07.1' })
-      const lift = { unschedulable: false, cordonedBy: undefined, expectUid }
+      const lift = { unschedulable: false, cordonedBy: undefined, lifts: 'node-07.1', expectUid }
       expect(await cluster.setSchedulable('node-07', lift)).toEqual({
         wasUnschedulable: true,
         wasCordonedBy: 'node-07.1',
@@ -175,6 +177,30 @@ export const clusterContract = (start: () => Promise<ClusterWorld>): void => {
       const found = await cluster.setSchedulable('node-07', { ...ours, expectUid })
       expect(found).toEqual({ wasUnschedulable: true, wasCordonedBy: undefined })
       expect(await cluster.node('node-07')).toMatchObject({ unschedulable: true, cordonedBy: undefined })
+    })
+    test('that somebody lifted and set again is theirs, although our mark was left behind', async () => {
+      const expectUid = await world.addNode('node-07')
+      await cluster.setSchedulable('node-07', { ...ours, expectUid })
+      await world.byHand('node-07', false)
+      expect(await cluster.node('node-07')).toMatchObject({ unschedulable: false, cordonedBy: undefined })
+      await world.byHand('node-07', true)
+      expect(await cluster.node('node-07')).toMatchObject({
+        unschedulable: true,
+        cordonedBy: undefined,
+        cordonedWith: 'kubectl',
+      })
+      const lift = { unschedulable: false, cordonedBy: undefined, lifts: 'node-07.1', expectUid }
+      await expect(cluster.setSchedulable('node-07', lift)).rejects.toThrow(
+        'did not uncordon node-07: the cordon is not ours any more, but kubectl',
+      )
+      expect(await cluster.node('node-07')).toMatchObject({ unschedulable: true })
+    })
+    test('that somebody lifted can be set by us again, and is ours again', async () => {
+      const expectUid = await world.addNode('node-07')
+      await cluster.setSchedulable('node-07', { ...ours, expectUid })
+      await world.byHand('node-07', false)
+      await cluster.setSchedulable('node-07', { ...ours, expectUid })
+      expect(await cluster.node('node-07')).toMatchObject(ours)
     })
     test('is refused for a node that is not there or not the same machine', async () => {
       await world.addNode('node-07')

@@ -139,8 +139,11 @@ export const fakeCluster = (given: Partial<FakeCluster['all']> = {}): FakeCluste
         if (!read) throw new Refused(`there is no node ${name}`)
         if (read.uid !== change.expectUid) throw new Refused(`${name} is another machine now`)
         const found = { wasUnschedulable: read.unschedulable, wasCordonedBy: read.cordonedBy }
-        if (change.unschedulable && read.unschedulable && read.cordonedBy === undefined) return found
-        if (read.unschedulable === change.unschedulable && read.cordonedBy === change.cordonedBy) return found
+        if (read.unschedulable === change.unschedulable) return found
+        if (read.unschedulable && change.lifts !== undefined && read.cordonedBy !== change.lifts)
+          throw new Refused(
+            `did not uncordon ${name}: the cordon is not ours any more, but ${read.cordonedBy ?? read.cordonedWith ?? "somebody else's"}`,
+          )
         await guard?.()
         const node = nodeNamed(name)
         if (!node || (versions.get(name) ?? 0) !== version) continue
@@ -148,6 +151,7 @@ export const fakeCluster = (given: Partial<FakeCluster['all']> = {}): FakeCluste
         changes.push(`${change.unschedulable ? 'cordon' : 'uncordon'} ${name}`)
         node.unschedulable = change.unschedulable
         node.cordonedBy = change.cordonedBy
+        node.cordonedWith = undefined
         return found
       }
     },

@@ -31,13 +31,13 @@ export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
 export interface LabStore {
   list(resource: string, namespace?: string): KubeObject[]
   get(resource: string, namespace: string | undefined, name: string): KubeObject | undefined
-  /** Fills uid, resourceVersion, creationTimestamp. Throws when the name is taken. */
-  create(resource: string, object: KubeObject): KubeObject
+  /** Fills uid, resourceVersion, creationTimestamp. Throws when the name is taken. `manager`: who is said to have written it. */
+  create(resource: string, object: KubeObject, manager?: string): KubeObject
   /**
    * Replaces the object, raises its resourceVersion, tells the watchers. Nothing happens when nothing differs.
    * Throws when it is gone, or carries a resourceVersion that is not the newest: read it again just before.
    */
-  update(resource: string, object: KubeObject): KubeObject
+  update(resource: string, object: KubeObject, manager?: string): KubeObject
   /** Removes at once, without grace: what a kubelet does at the end of a Pod's termination. */
   remove(resource: string, namespace: string | undefined, name: string): void
   onChange(listener: (type: ChangeType, resource: string, object: KubeObject) => void): () => void

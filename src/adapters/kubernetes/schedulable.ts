@@ -2,6 +2,7 @@ import { PatchStrategy, setHeaderOptions } from '@kubernetes/client-node'
 import { type SchedulableChange, schedulablePatch } from '../../core/requests.js'
 import { type Cluster, type Guard, Refused, Unreachable } from '../../ports.js'
 import { call, callUnless } from './call.js'
+import { fieldManager } from '../../core/runbook/cordon-mark.js'
 import type { Kube } from './connect.js'
 import { nodeFacts } from './translate.js'
 
@@ -11,8 +12,8 @@ type Found = Awaited<ReturnType<Cluster['setSchedulable']>>
 const attempts = 5
 
 /**
- * Reads the node, then patches exactly that version of it. A cordon that somebody else has set stays theirs: nothing
- * is written, and the answer says whose it was.
+ * Reads the node, then patches exactly that version of it. A cordon that somebody else has set stays theirs: nothing is
+ * written, and the answer says whose it was. Lifting one that has changed hands is refused.
  */
 export const setSchedulable = async (
   kube: Kube,
@@ -30,13 +31,16 @@ export const setSchedulable = async (
         `did not ${verb} ${name}: it is another machine now (the node was created anew); look again`,
       )
     const state = { wasUnschedulable: found.unschedulable, wasCordonedBy: found.cordonedBy }
-    const theirs = change.unschedulable && found.unschedulable && found.cordonedBy === undefined
-    const already = found.unschedulable === change.unschedulable && found.cordonedBy === change.cordonedBy
-    if (theirs || already) return state
+    const { unschedulable, cordonedBy, cordonedWith } = found
+    if (unschedulable === change.unschedulable) return state
+    if (unschedulable && change.lifts !== undefined && cordonedBy !== change.lifts)
+      throw new Refused(
+        `did not uncordon ${name}: the cordon is not ours any more, but ${cordonedBy ?? cordonedWith ?? "somebody else's"}`,
+      )
     await guard?.()
     const patched = await callUnless(kube, [409], `${verb} ${name}`, () =>
       kube.core.patchNode(
-        { name, body: guarded(change, node.metadata?.resourceVersion) },
+        { name, body: guarded(change, node.metadata?.resourceVersion), fieldManager },
         setHeaderOptions('Content-Type', PatchStrategy.StrategicMergePatch),
       ),
     )

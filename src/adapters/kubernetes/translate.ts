@@ -2,6 +2,7 @@ import type { V1Node, V1ObjectMeta, V1Pod, V1PodCondition } from '@kubernetes/cl
 import type { Controller, NodeFacts, PodFacts } from '../../core/evidence/bundle.js'
 import { testPodLabel, type WatchedPod } from '../../core/incident/symptom.js'
 import { cordonAnnotation } from '../../core/requests.js'
+import { cordonOwner } from '../../core/runbook/cordon-mark.js'
 import { millis, type Wire } from './wire.js'
 
 export const nodeFacts = (node: Wire<V1Node>): NodeFacts => {
@@ -25,10 +26,25 @@ export const nodeFacts = (node: Wire<V1Node>): NodeFacts => {
     runtimeVersion: info?.containerRuntimeVersion ?? '',
     kubeletVersion: info?.kubeletVersion ?? '',
     labels: metadata?.labels ?? {},
-    cordonedBy: metadata?.annotations?.[cordonAnnotation],
+    ...cordonOwner({
+      unschedulable: spec?.unschedulable ?? false,
+      mark: metadata?.annotations?.[cordonAnnotation],
+      managers: managersOfCordon(metadata),
+    }),
     createdAt: createdAt(metadata),
   }
 }
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null
+
+/** The managers of `spec.unschedulable`. */
+const managersOfCordon = (metadata: Wire<V1ObjectMeta> | undefined): string[] =>
+  (metadata?.managedFields ?? []).flatMap(({ manager, fieldsV1 }) => {
+    const fields: unknown = fieldsV1
+    const spec = isRecord(fields) ? fields['f:spec'] : undefined
+    return isRecord(spec) && 'f:unschedulable' in spec ? [manager ?? ''] : []
+  })
 
 export const podFacts = (pod: Wire<V1Pod>): PodFacts => {
   const { metadata, spec, status } = pod

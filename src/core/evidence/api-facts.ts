@@ -12,8 +12,10 @@ export interface NodeFacts {
   runtimeVersion: string
   kubeletVersion: string
   labels: Record<string, string>
-  /** Who cordoned it through us: the annotation's content. */
+  /** Our mark, where the cordon that stands is ours; undefined for somebody else's, even where our mark was left behind. */
   cordonedBy: string | undefined
+  /** With what somebody else cordoned it: `kubectl`. */
+  cordonedWith?: string | undefined
   createdAt: number
 }
 

@@ -1,4 +1,5 @@
 import type { Verdict } from '../diagnosis/finding.js'
+import type { CordonState } from '../runbook/cordon-mark.js'
 import type { Gap } from '../ipam/gap.js'
 import type { Actor, Outcome } from '../runbook/run.js'
 import type { Symptom } from './symptom.js'
@@ -28,6 +29,8 @@ export type IncidentEvent = { at: number; by: Actor } & (
       says: string
       recountAt: number | undefined
       escalateTo?: string
+      /** How the node stood then. */
+      cordon?: CordonState
     }
   | { type: 'Held' }
   | { type: 'Released' }
@@ -71,6 +74,8 @@ export interface RunSummary {
   outcome: Outcome | undefined
   says: string | undefined
   endedAt: number | undefined
+  /** How it left the node, as read right then. */
+  cordon?: CordonState
 }
 
 export interface Recount {

@@ -53,7 +53,15 @@ const afterRun: Record<Outcome, IncidentStatus> = {
 
 const runEnded = (state: IncidentState, event: IncidentEvent & { type: 'RunEnded' }): IncidentState => {
   const runs = state.runs.map(run =>
-    run.run === event.run ? { ...run, outcome: event.outcome, says: event.says, endedAt: event.at } : run,
+    run.run === event.run
+      ? {
+          ...run,
+          outcome: event.outcome,
+          says: event.says,
+          endedAt: event.at,
+          ...(event.cordon ? { cordon: event.cordon } : {}),
+        }
+      : run,
   )
   // A run without a re-count (a cordon alone) proves nothing: the incident stays as open as it was.
   const proven = event.outcome !== 'completed' || event.recountAt !== undefined

@@ -13,6 +13,7 @@ import {
   sorted,
   within,
 } from './objects.js'
+import { ownManager, withManagers } from './managed-fields.js'
 import { resourceType, resourceTypes } from './resources.js'
 import { type ReadClock, timestamp } from './shapes.js'
 import { alreadyExists, conflict, notFound } from './status.js'
@@ -74,7 +75,7 @@ export class MemoryStore implements LabStore {
     return this.#of(resource).get(`${namespace ?? ''}/${name}`)
   }
 
-  create(resource: string, object: KubeObject): KubeObject {
+  create(resource: string, object: KubeObject, manager = ownManager): KubeObject {
     const type = resourceType(resource)
     const draft = structuredClone(object)
     const generateName = draft.metadata.generateName
@@ -85,7 +86,7 @@ export class MemoryStore implements LabStore {
       this.#ensureNamespace(draft.metadata.namespace)
     } else delete draft.metadata.namespace
     if (this.#of(resource).has(keyOf(draft))) throw alreadyExists(type, draft.metadata.name)
-    const complete = this.complete(resource, draft)
+    const complete = withManagers(undefined, this.complete(resource, draft), manager, this.clock)
     if (resource === 'events') this.#forgetOldEvents()
     return this.#commit('ADDED', resource, complete, undefined)
   }
@@ -107,14 +108,14 @@ export class MemoryStore implements LabStore {
   }
 
   /** @throws ApiError NotFound; Conflict when the object carries a resourceVersion that is not the newest. */
-  update(resource: string, object: KubeObject): KubeObject {
+  update(resource: string, object: KubeObject, manager = ownManager): KubeObject {
     const type = resourceType(resource)
     const stored = this.#of(resource).get(keyOf(object))
     if (stored === undefined) throw notFound(type, object.metadata.name)
     const given = object.metadata.resourceVersion
     if (given !== undefined && given !== '' && given !== stored.metadata.resourceVersion)
       throw conflict(type, object.metadata.name)
-    const next = this.revise(resource, stored, object)
+    const next = withManagers(stored, this.revise(resource, stored, object), manager, this.clock)
     if (sameJson(next, stored)) return stored
     return this.#commit('MODIFIED', resource, next, stored)
   }

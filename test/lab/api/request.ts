@@ -17,6 +17,8 @@ export interface ApiRequest {
   accept: string
   contentType: string
   user: string
+  /** Whose fields a write makes: as it says, else the first word of the user agent. */
+  manager: string
 }
 
 const verbs: Record<string, string> = { POST: 'create', PUT: 'update', PATCH: 'patch' }
@@ -57,6 +59,8 @@ export const parseRequest = (
     accept: headers.accept ?? '',
     contentType: (headers['content-type'] ?? '').split(';')[0]?.trim() ?? '',
     user,
+    manager:
+      url.searchParams.get('fieldManager') ?? /^[^/\s]+/.exec(headers['user-agent'] ?? '')?.[0] ?? 'unknown',
   }
 }
 

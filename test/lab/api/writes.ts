@@ -34,7 +34,7 @@ export const createObject = (store: MemoryStore, request: ApiRequest, body: unkn
   if (type.resource === 'pods') delete object.status
   validateNew(type, object)
   if (isDryRun(request)) return { code: 201, object: store.complete(type.resource, object) }
-  return { code: 201, object: store.create(type.resource, object) }
+  return { code: 201, object: store.create(type.resource, object, request.manager) }
 }
 
 export const replaceObject = (store: MemoryStore, request: ApiRequest, body: unknown): Written => {
@@ -110,7 +110,7 @@ const write = (store: MemoryStore, request: ApiRequest, stored: KubeObject, next
     validateUpdate(type, stored, object)
   }
   if (isDryRun(request)) return { code: 200, object: store.revise(type.resource, stored, object) }
-  const written = store.update(type.resource, object)
+  const written = store.update(type.resource, object, request.manager)
   const finished =
     written.metadata.deletionTimestamp !== undefined &&
     (written.metadata.finalizers ?? []).length === 0 &&

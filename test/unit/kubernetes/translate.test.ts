@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { nodeFacts, podFacts, watchedPod } from '../../../src/adapters/kubernetes/translate.js'
 import { millis } from '../../../src/adapters/kubernetes/wire.js'
 import { readSymptom, type WatchedPod } from '../../../src/core/incident/symptom.js'
@@ -37,9 +38,21 @@ describe('nodes', () => {
     expect(node?.podCidrs).toEqual(expect.arrayContaining([expect.stringContaining('/')]))
     expect(node?.conditions.find(({ type }) => type === 'Ready')).toMatchObject({ status: 'True' })
   })
-  test('whose cordon it is, and taints', () => {
+  test('B7: a cordon by hand on a real node is said to be of kubectl', () => {
+    const text = readFileSync(new URL('../../fixtures/cordon-by-hand/node.json', import.meta.url), 'utf8')
+    const node = nodeFacts(JSON.parse(text) as Parameters<typeof nodeFacts>[0])
+    expect(node).toMatchObject({ unschedulable: true, cordonedBy: undefined, cordonedWith: 'kubectl' })
+  })
+  test('B7: whose cordon it is, by the field’s manager and our mark, and taints', () => {
     const node = nodeFacts({
-      metadata: { name: 'n', annotations: { 'cnibot.io/cordoned-by': 'node-07.1' } },
+      metadata: {
+        name: 'n',
+        annotations: { 'cnibot.io/cordoned-by': 'node-07.1' },
+        managedFields: [
+          { manager: 'kubelet', fieldsV1: { 'f:metadata': { 'f:labels': {} } } },
+          { manager: 'cnibot', fieldsV1: { 'f:spec': { 'f:unschedulable': {} } } },
+        ],
+      },
       spec: {
         unschedulable: true,
         taints: [{ key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }],

@@ -2,26 +2,21 @@ import { chmodSync, chownSync, readdirSync, readFileSync, statSync, utimesSync, 
 import { join } from 'node:path'
 import { removeOrphansPath } from '../../../src/adapters/ssh/scripts.js'
 import type { Allocation } from '../../../src/core/evidence/bundle.js'
-import type { Plan, Undone } from '../../../src/core/runbook/plan.js'
-import { fenced } from '../../../src/flows/fenced.js'
-import { type CommandResult, Failed, type NodeShell, Unreachable } from '../../../src/ports.js'
-import { undoStep } from '../../../src/steps/index.js'
-import type { StepContext } from '../../../src/steps/step.js'
+import { Failed, Unreachable } from '../../../src/ports.js'
 import { type FakeCluster, fakeCluster, fakeNode, fakePod } from '../../fakes/cluster.js'
-import { fold, opened } from '../../unit/runbook/runs.js'
 import {
   day,
   environment,
   look,
   onePlace,
   order,
-  orderArgs,
   type Place,
   quarantine,
   run,
   storeDir,
   value,
 } from './on-node.js'
+import { localShell, undoOnNode } from './undo-on-node.js'
 
 let place: Place
 let cluster: FakeCluster
@@ -70,61 +65,9 @@ beforeEach(async () => {
 })
 afterEach(() => place.close())
 
-/** The script under `argv`, as the repairing user of the node would start it. */
-const shellOf = (argvOf: () => string[] | Error = () => ['dash', removeOrphansPath]): NodeShell => ({
-  shown: ({ args }) => ['dash', removeOrphansPath, ...args].join(' '),
-  run: async (_node, { args, stdin }): Promise<CommandResult> => {
-    const argv = argvOf()
-    if (argv instanceof Error) throw argv
-    const { code, stdout, stderr } = await run([...argv, ...args], stdin ?? '', environment(place.node))
-    const nothing = { signal: undefined, timedOut: false, truncated: false, durationMs: 1 }
-    return { shown: args.join(' '), exitCode: code ?? undefined, stdout, stderr, ...nothing }
-  },
-})
-
-/** Undo as the run's worker calls it, for what was removed under the op `run-1`. */
-const undo = (shell = shellOf(), fence = 2): Promise<Undone> => {
-  const plan: Plan<'remove-orphans'> = {
-    kind: 'remove-orphans',
-    title: 'Remove addresses',
-    facts: [],
-    lists: [],
-    commands: [],
-    nothingToDo: false,
-    data: {
-      network: 'k8s-pod-network',
-      dir: storeDir,
-      lockInode: 0,
-      entries: [],
-      olderThanMs: 0,
-      bundleId: 'b',
-      actFrom: undefined,
-      command: { script: 'remove-orphans', args: orderArgs(place.node) },
-    },
-    readAt: 0,
-  }
-  const unused = (): never => {
-    throw new Error('an undo asks for nothing of that')
-  }
-  const ctx: StepContext = {
-    run: { ...fold(opened()), bootId: place.node.bootId },
-    index: 0,
-    clock: place.clock,
-    settings: {
-      testPodNamespace: 'cnibot',
-      testPodImage: 'pause',
-      deadlineMs: 1_000,
-      lookEveryMs: 1,
-      own: { podNamespace: undefined, podName: undefined, redisHost: 'redis' },
-    },
-    signal: new AbortController().signal,
-    measure: unused,
-    bundle: unused,
-    progress: unused,
-    ...fenced({ cluster, shell }, { fence, inCharge: async () => undefined }),
-  }
-  return undoStep(plan, undefined, ctx)
-}
+const shellOf = (argvOf?: () => string[] | Error) => localShell(() => place.node, argvOf)
+const undo = (shell = shellOf(), fence = 2) =>
+  undoOnNode({ node: place.node, clock: place.clock, cluster, shell, fence })
 
 const ips = (list: Allocation[]): string[] => list.map(({ ip }) => ip).sort()
 

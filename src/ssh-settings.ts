@@ -31,5 +31,8 @@ export const sshSettingsOf = (settings: Reading & Partial<Repairing>): SshSettin
   ...(settings.sshRemoveCommand ? { removeCommand: settings.sshRemoveCommand } : {}),
 })
 
-/** What a node's answer may take, in a thread and at a terminal: far more than a store of 65,000 files needs. */
-export const probeLimits = { probeTimeoutMs: 60_000, probeMaxBytes: 64 * 1024 * 1024 }
+/**
+ * What a node's answer may take, in a thread and at a terminal: a store of 65,000 files takes 10 MB. Read by the worker it
+ * takes a multiple of that in memory.
+ */
+export const probeLimits = { probeTimeoutMs: 60_000, probeMaxBytes: 16 * 1024 * 1024 }

@@ -3,7 +3,7 @@ import { type CommandResult, Failed, type NodeCommand, Refused } from '../ports.
 import { nodeNow } from './cordon.js'
 import type { StepContext } from './step.js'
 
-const limits = { timeoutMs: 60_000, maxBytes: 32 * 1024 * 1024 }
+const limits = { timeoutMs: 60_000, maxBytes: 16 * 1024 * 1024 }
 
 const target = async (ctx: StepContext) => {
   const facts = await nodeNow(ctx)

@@ -1,6 +1,6 @@
 import { isKnown, type Bundle } from '../core/evidence/bundle.js'
 import { encodeRemovalList } from '../core/evidence/parse/removal-report.js'
-import { planRemoval, type RemovalList, stillApproved } from '../core/ipam/removal.js'
+import { planRemoval, type RemovalEntry, type RemovalList, stillApproved } from '../core/ipam/removal.js'
 import type { Done, Plan } from '../core/runbook/plan.js'
 import { Failed, Refused } from '../ports.js'
 import { nodeNow } from './cordon.js'
@@ -179,6 +179,18 @@ const refuseTruly = async (
   throw new Failed(`${error.message}; ${earlier}: undo puts them back`, (moved ?? []).join('\n'))
 }
 
+/** Law of the step: more than approved, never. A node that says it did more is broken, or lies. */
+const refuseStrangers = (moved: readonly string[], list: readonly RemovalEntry[]): void => {
+  const given = new Set(list.map(({ ip }) => ip))
+  const strangers = moved.filter(ip => !given.has(ip))
+  if (strangers.length === 0) return
+  const some = strangers.slice(0, 3).join(', ')
+  throw new Failed(
+    `the node reports ${strangers.length} addresses as moved that were not on the list it was given (${some}): look at the node before anything else is done there`,
+    strangers.join('\n'),
+  )
+}
+
 export const removeOrphans: Step<'remove-orphans'> = {
   plan: (spec, ctx) => makePlan(ctx, spec.older_than),
   act: async (plan, ctx) => {
@@ -192,6 +204,7 @@ export const removeOrphans: Step<'remove-orphans'> = {
     const { result, report } = await runScript(ctx, command).catch((error: unknown) =>
       refuseTruly(plan, ctx, error),
     )
+    refuseStrangers(report.moved, remove)
     const moved = earlierMoves(report)
     const gone = new Set(moved)
     const skipped = [...dropped.filter(d => !gone.has(d.ip)), ...report.skipped]

@@ -26,17 +26,32 @@ const bookkeeping = /^(?:lock|last_reserved_ip(?:\.\d+)?)$/
 /** More cannot be an id and an interface. */
 const longest = 512
 
-/** `@dir` and `<r|-><type> inode size mtime name` records, NUL after each: names may hold anything else. */
-const readEntries = (body: string): Map<string, Entry[]> => {
+/** Two ranges of 65,534 addresses each, and some room; more than a thousand networks is no node either. */
+const most = { entries: 150_000, folders: 1_000 }
+/** The probe lists folders with plain names only. */
+const plainFolder = /^\/[\w.:/-]{1,400}$/
+
+/**
+ * `@dir` and `<r|-><type> inode size mtime name` records, NUL after each: names may hold anything else. Undefined where
+ * there are more than any node has.
+ */
+const readEntries = (body: string): Map<string, Entry[]> | undefined => {
   const folders = new Map<string, Entry[]>()
   let entries: Entry[] = []
-  for (const record of body.split('\0')) {
+  let count = 0
+  for (let from = 0; from < body.length; ) {
+    const end = body.indexOf('\0', from)
+    const record = body.slice(from, end < 0 ? body.length : end)
+    from += record.length + 1
+    count += 1
+    if (count > most.entries || folders.size > most.folders) return undefined
     if (record.startsWith('@')) {
       entries = []
-      folders.set(record.slice(1), entries)
+      const dir = record.slice(1)
+      if (plainFolder.test(dir)) folders.set(dir, entries)
       continue
     }
-    const match = /^([r-])(.) (\d+) (\d+) (\S+) ([\s\S]+)$/.exec(record)
+    const match = /^([r-])(.) (\d{1,20}) (\d{1,16}) (\S{1,40}) ([\s\S]+)$/.exec(record)
     if (match === null) continue
     const [, readable, type = '', inode, size, time, name = ''] = match
     const mtime = readSeconds(time) ?? 0
@@ -105,8 +120,13 @@ const readStore = (
     lockInode: undefined,
   }
   const foreign = (name: string, why: string) => store.foreign.push({ name: plain(name, 255), why })
+  const names = new Set<string>()
   for (const entry of entries) {
     const { name, size } = entry
+    if (names.size === names.add(name).size) {
+      foreign(name, 'listed twice, which no folder does')
+      continue
+    }
     const ip = addressName(name)
     if (bookkeeping.test(name) && entry.type === 'f') {
       store.bookkeeping.push(name)
@@ -144,9 +164,10 @@ export const readStores = (
   if (stores.code !== 0)
     return unknown(whyFailed('the address files under /var/lib/cni/networks', stores), at)
   const files = readContents(contents?.body ?? '')
-  const read = [...readEntries(stores.body)].map(([dir, entries]) =>
-    readStore(dir, entries, files.get(dir), contents),
-  )
+  const folders = readEntries(stores.body)
+  if (folders === undefined)
+    return unknown('the address files: more entries than a node can have; look at the node', at)
+  const read = [...folders].map(([dir, entries]) => readStore(dir, entries, files.get(dir), contents))
   const blind = read.find(store => store.unreadable.length > 0 && store.allocations.length === 0)
   if (blind !== undefined) {
     const why = blind.unreadable[0]?.why ?? ''

@@ -38,8 +38,8 @@ export const silentNode = (reason: string, at: number): NodeAnswers => {
  * line that says why; the rest stands.
  */
 export const readNodeAnswers = (output: ProbeOutput, asked: Asked): NodeAnswers => {
-  const { sections } = readFrames(output.stdout)
-  const cut = whyCut(output)
+  const { sections, overlong } = readFrames(output.stdout)
+  const cut = overlong ? 'the answer has more lines than a node can need; look at the node' : whyCut(output)
   const read = <T>(name: string, reader: (section: Section, at: number) => Answer<T>): Answer<T> => {
     const section = sections.get(name)
     return section === undefined ? unknown(`${name}: ${cut}`, asked.now) : reader(section, ours(section.at))

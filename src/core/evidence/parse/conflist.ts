@@ -48,6 +48,7 @@ const readFiles = (body: string): File[] => {
 /** Line and column of the first place where the text stops being JSON. */
 const whereBroken = (source: string): string => {
   if (source.trim() === '') return 'the file is empty'
+  if (source.length > mostLetters) return `${source.length} letters are too many for a configuration`
   let message = ''
   try {
     JSON.parse(source)
@@ -113,8 +114,11 @@ const ipamOf = (plugins: Plugin[], env: string): { ipam: Conflist['ipam']; probl
   }
 }
 
+const mostLetters = 256 * 1024
+
 const readFile = (file: File, env: string): Omit<Conflist, 'others'> | { problem: string } => {
-  const json = readJson(file.text)
+  // The probe cuts a file at 128 KiB.
+  const json = file.text.length > mostLetters ? undefined : readJson(file.text)
   if (json === undefined) return { problem: whereBroken(file.text) }
   const read = file.path.endsWith('.conflist') ? list.safeParse(json) : undefined
   if (read !== undefined && !read.success) return { problem: firstIssue(read.error) }

@@ -14,7 +14,12 @@ export interface Frames {
   sections: Map<string, Section>
   /** False when the end mark is missing: the answer was cut. */
   ended: boolean
+  /** More than a node can have to say: the rest was not read. */
+  overlong: boolean
 }
+
+/** A store of 65,000 files takes 130,000 lines, and the probe has 13 sections. */
+const most = { lines: 300_000, sections: 64 }
 
 /** Seconds with a fraction, as `date +%s.%N` prints them; a date without `%N` leaves the letter behind. */
 export const readSeconds = (text: string | undefined): number | undefined => {
@@ -30,7 +35,13 @@ export const readFrames = (stdout: string): Frames => {
   const sections = new Map<string, Section>()
   let open: { name: string; at: number; lines: string[] } | undefined
   let ended = false
-  for (const line of stdout.split('\n')) {
+  let lines = 0
+  for (let from = 0; from <= stdout.length; ) {
+    const end = stdout.indexOf('\n', from)
+    const line = stdout.slice(from, end < 0 ? stdout.length : end)
+    from += line.length + 1
+    lines += 1
+    if (lines > most.lines || sections.size > most.sections) return { sections, ended: false, overlong: true }
     if (line.startsWith(' ')) {
       open?.lines.push(line.slice(1))
     } else if (line.startsWith('>')) {
@@ -38,12 +49,12 @@ export const readFrames = (stdout: string): Frames => {
       if (name === 'end') ended = true
       open = { name, at: readSeconds(time) ?? 0, lines: [] }
     } else if (line.startsWith('=') && open !== undefined) {
-      const [, code = '', said = ''] = /^=(\d+) ?(.*)$/.exec(line) ?? []
+      const [, code = '', said = ''] = /^=(\d{1,5}) ?(.*)$/.exec(line) ?? []
       if (code !== '' && !sections.has(open.name)) {
         sections.set(open.name, { at: open.at, body: open.lines.join('\n'), code: Number(code), said })
       }
       open = undefined
     }
   }
-  return { sections, ended }
+  return { sections, ended, overlong: false }
 }

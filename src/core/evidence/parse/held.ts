@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { known, unknown, type Answer, type HeldAddress, type Leftovers } from '../bundle.js'
 import type { Section } from './frames.js'
 import { whyFailed } from './section.js'
-import { plain, readJson } from './text.js'
+import { plain, readJson, readList } from './text.js'
 
 interface Part {
   kind: string
@@ -22,23 +22,19 @@ const readParts = (body: string): Part[] => {
   return parts
 }
 
-const addresses = z.array(
-  z.looseObject({
-    ifname: z.string().default(''),
-    addr_info: z.array(z.looseObject({ local: z.string().optional() })).default([]),
-  }),
-)
-const neighbours = z.array(
-  z.looseObject({ dst: z.string(), dev: z.string().default(''), state: z.array(z.string()).default([]) }),
-)
-const routes = z.array(z.looseObject({ dst: z.string(), dev: z.string().default('') }))
-const links = z.array(
-  z.looseObject({
-    ifname: z.string(),
-    master: z.string().optional(),
-    link_netnsid: z.number().optional(),
-  }),
-)
+const device = z.object({ ifname: z.string().default(''), addr_info: z.array(z.unknown()).default([]) })
+const address = z.object({ local: z.string().max(45).default('') })
+const neighbour = z.object({
+  dst: z.string().max(45),
+  dev: z.string().default(''),
+  state: z.unknown(),
+})
+const route = z.object({ dst: z.string(), dev: z.string().default('') })
+const link = z.object({
+  ifname: z.string(),
+  master: z.string().optional(),
+  link_netnsid: z.number().optional(),
+})
 
 const confirmed = new Set(['REACHABLE', 'PERMANENT'])
 
@@ -49,26 +45,34 @@ const ownEverywhere = /^(?:127\.|::1$|fe80:)/
 const heldIn = ({ kind, where, lines }: Part): HeldAddress[] | undefined => {
   const json = lines.length === 0 ? [] : readJson(lines.join('\n'))
   if (kind === 'neighbour') {
-    const read = neighbours.safeParse(json)
-    return read.data
-      ?.filter(({ state }) => state.some(each => confirmed.has(each)))
+    return readList(neighbour, json)
+      ?.filter(({ state }) => Array.isArray(state) && state.some(each => confirmed.has(each)))
       .map(({ dst, dev }) => ({ ip: dst, by: 'neighbour', where: plain(dev, 32) }))
   }
   if (kind === 'route') {
     // A route to the one address; the route to the whole range holds nothing.
-    return routes
-      .safeParse(json)
-      .data?.map(({ dst, dev }) => ({ ip: dst.replace(/\/(?:32|128)$/, ''), dev }))
+    return readList(route, json)
+      ?.map(({ dst, dev }) => ({ ip: dst.replace(/\/(?:32|128)$/, ''), dev }))
       .filter(({ ip }) => /^[0-9a-f.:]+$/.test(ip))
       .map(({ ip, dev }) => ({ ip, by: 'route', where: plain(dev, 32) }))
   }
   const by = kind === 'host' ? 'host' : 'namespace'
-  return addresses
-    .safeParse(json)
-    .data?.flatMap(({ ifname, addr_info }) => addr_info.map(({ local = '' }) => ({ ifname, local })))
-    .filter(({ local }) => local !== '' && !ownEverywhere.test(local))
-    .map(({ ifname, local }) => ({ ip: local, by, where: by === 'host' ? plain(ifname, 32) : where }))
+  const devices = readList(device, json)
+  if (devices === undefined) return undefined
+  const found: HeldAddress[] = []
+  for (const { ifname, addr_info: info } of devices) {
+    const list = readList(address, info)
+    if (list === undefined) return undefined
+    for (const { local } of list) {
+      if (local !== '' && !ownEverywhere.test(local))
+        found.push({ ip: local, by, where: by === 'host' ? plain(ifname, 32) : where })
+    }
+  }
+  return found
 }
+
+/** Namespaces and tables a node can have; more are no answer. */
+const mostParts = 20_000
 
 /** Addresses in network namespaces, of confirmed neighbours, of routes to one address, and of the host itself. */
 export const readHeld = (section: Section, at: number): Answer<HeldAddress[]> => {
@@ -76,6 +80,8 @@ export const readHeld = (section: Section, at: number): Answer<HeldAddress[]> =>
   const held: HeldAddress[] = []
   const parts = readParts(section.body)
   if (!parts.some(({ kind }) => kind === 'host')) return unknown('ip -j addr: the node answered nothing', at)
+  if (parts.length > mostParts)
+    return unknown(`ip -j: ${parts.length} namespaces are more than a node has; look at the node`, at)
   for (const part of parts) {
     const found = heldIn(part)
     if (found === undefined) {
@@ -84,7 +90,7 @@ export const readHeld = (section: Section, at: number): Answer<HeldAddress[]> =>
         at,
       )
     }
-    held.push(...found)
+    for (const each of found) held.push(each)
   }
   return known(held, at)
 }
@@ -95,14 +101,14 @@ const sum = (numbers: (number | undefined)[]): number | undefined =>
     0,
   )
 const count = (text: string | undefined): number | undefined =>
-  /^\d+$/.test(text ?? '') ? Number(text) : undefined
+  /^\d{1,9}$/.test(text ?? '') ? Number(text) : undefined
 
 export const readLeftovers = (section: Section, at: number): Answer<Leftovers> => {
   if (section.code !== 0) return unknown(whyFailed('the leftovers of Pod networks', section), at)
   const parts = readParts(section.body)
-  const read = links.safeParse(readJson(parts.find(({ kind }) => kind === 'links')?.lines.join('\n') ?? ''))
-  if (!read.success) return unknown('ip -j link: the answer is not understood; run it on the node', at)
-  const veths = read.data.filter(({ ifname }) => /^(?:veth|cali)/.test(ifname))
+  const links = readList(link, readJson(parts.find(({ kind }) => kind === 'links')?.lines.join('\n') ?? ''))
+  if (links === undefined) return unknown('ip -j link: the answer is not understood; run it on the node', at)
+  const veths = links.filter(({ ifname }) => /^(?:veth|cali)/.test(ifname))
   const orphaned = veths.filter(
     ({ ifname, master, link_netnsid: peer }) =>
       peer === undefined || (ifname.startsWith('veth') && master === undefined),

@@ -82,8 +82,14 @@ const klogTime = (text: string, until: number): number | undefined => {
   return Number.isNaN(at) ? undefined : at
 }
 
+const mostLetters = 1_000
+/** Per unit the probe keeps some 6,000 lines. */
+const mostLines = 20_000
+
 /** `1796052325.391 node-07 containerd[90242]: text` of journalctl, or a line of a log file. */
-const readLine = (unit: string, line: string, until: number): Raw | undefined => {
+const readLine = (unit: string, whole: string, until: number): Raw | undefined => {
+  // The probe cuts at 900; what is longer is not from it, and patterns would take long over it.
+  const line = whole.slice(0, mostLetters)
   if (unit.startsWith('/')) {
     const stamp = /\btime="([^"]+)"/.exec(line)?.[1]
     const at = stamp === undefined ? klogTime(line, until) : Date.parse(stamp)
@@ -121,6 +127,8 @@ interface Parts {
   units: string[]
 }
 
+const wholeNumber = (text: string): number | undefined => (/^\d{1,9}$/.test(text) ? Number(text) : undefined)
+
 const readParts = (body: string): Parts => {
   const parts: Parts = {
     since: undefined,
@@ -132,6 +140,10 @@ const readParts = (body: string): Parts => {
     units: [],
   }
   for (const line of body.split('\n')) {
+    if (parts.raw.length + parts.units.length + parts.oldest.length > mostLines) {
+      parts.dropped += 1
+      continue
+    }
     const [head = '', ...rest] = line.split('\t')
     const until = parts.until ?? Number.MAX_SAFE_INTEGER
     if (line.startsWith('window ')) {
@@ -140,9 +152,9 @@ const readParts = (body: string): Parts => {
       parts.until = readSeconds(end)
     } else if (head.startsWith('!')) {
       const [code = '0', dropped = '0'] = rest
-      parts.units.push(head.slice(1))
-      parts.dropped += Number(dropped)
-      if (code !== '0') parts.failed ??= { unit: head.slice(1), code: Number(code) }
+      parts.units.push(plain(head.slice(1), 200))
+      parts.dropped += wholeNumber(dropped) ?? 0
+      if (code !== '0') parts.failed ??= { unit: head.slice(1), code: wholeNumber(code) ?? 1 }
     } else if (head === 'oldest') {
       const first = readLine(rest[0] ?? '', rest.slice(1).join('\t'), until)
       if (first !== undefined) parts.oldest.push(first.at)
@@ -171,7 +183,8 @@ export const readJournal = (section: Section, at: number): JournalAnswer => {
     .filter(({ text, bySystemd }) => !bySystemd && isAboutCni(text))
     .map(line => ({ at: line.at, unit: plain(line.unit, 200), text: plain(line.text, 900) }))
   const begun = inside.filter(({ text, bySystemd }) => bySystemd || starts.test(text))
-  const reachesBackTo = oldest.length === 0 ? undefined : Math.max(...oldest)
+  const reachesBackTo =
+    oldest.length === 0 ? undefined : oldest.reduce((latest, each) => Math.max(latest, each))
   return {
     journal: known({ units, since, until, reachesBackTo, lines, dropped }, at),
     starts: startsOf(begun),

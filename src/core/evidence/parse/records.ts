@@ -16,13 +16,17 @@ interface Source {
   ids: string[]
 }
 
+/** Commands the probe knows; more are no answer. */
+const mostSources = 10
+
 /** `@command`, its lines, `!exit code`. A line that begins with a full id names a sandbox or container. */
 const readSources = (body: string): Source[] => {
   const sources: Source[] = []
   for (const line of body.split('\n')) {
     const source = sources.at(-1)
+    if (sources.length > mostSources) break
     if (line.startsWith('@')) sources.push({ command: line.slice(1), code: undefined, ids: [] })
-    else if (/^!\d+$/.test(line) && source !== undefined) source.code = Number(line.slice(1))
+    else if (/^!\d{1,5}$/.test(line) && source !== undefined) source.code = Number(line.slice(1))
     else {
       const id = /^([0-9a-f]{64})(?:\s|$)/.exec(line)?.[1]
       if (id !== undefined) source?.ids.push(id)
@@ -87,11 +91,14 @@ export const readRecords = (
   return known({ source, ids }, at)
 }
 
+/** The probe asks for a handful. */
+const mostOwners = 1_000
+
 /** `address TAB owner TAB exit code TAB first line` of `crictl inspectp`, for a few files. */
 export const readOwners = (section: Section, at: number): Answer<OwnerAnswer[]> => {
   if (section.code !== 0) return unknown(whyFailed('crictl inspectp', section), at)
   const answers: OwnerAnswer[] = []
-  for (const line of section.body.split('\n')) {
+  for (const line of section.body.split('\n').slice(0, mostOwners)) {
     const [ip, owner, code, said = ''] = line.split('\t')
     if (ip === undefined || owner === undefined || code === undefined) continue
     const gone = /code = NotFound/.test(said)

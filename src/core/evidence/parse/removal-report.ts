@@ -49,18 +49,22 @@ export interface RemovalReport {
   records: string
 }
 
+const count = z.number().int().min(0).max(1e9)
 const fileLine = z.object({
-  file: z.string(),
+  file: z.string().regex(/^[0-9a-f.:]{2,45}$/),
   result: z.enum(['moved', 'skipped', 'already']),
   why: z.string().optional(),
 })
 const lastLine = z.object({
   done: z.literal(true),
-  underLockMs: z.number(),
-  quarantine: z.string(),
-  sandboxes: z.number().default(0),
+  underLockMs: count,
+  quarantine: z.string().regex(/^\/[\w./:-]{1,400}$/),
+  sandboxes: count.default(0),
   records: z.string().default(''),
 })
+
+/** A range of 65,534 addresses, twice, and a banner before it; no line is longer. */
+const most = { lines: 150_000, foreign: 1_000, letters: 2_000 }
 
 /** Reads the script's JSON lines; lines that are none of its own are ignored. */
 export const readRemovalReport = (stdout: string): RemovalReport => {
@@ -74,8 +78,13 @@ export const readRemovalReport = (stdout: string): RemovalReport => {
     sandboxes: 0,
     records: '',
   }
-  for (const line of stdout.split('\n')) {
-    const json = readJson(line)
+  let lines = 0
+  let foreign = 0
+  for (let from = 0; from < stdout.length && lines < most.lines && foreign < most.foreign; lines += 1) {
+    const end = stdout.indexOf('\n', from)
+    const line = stdout.slice(from, end < 0 ? stdout.length : end)
+    from += line.length + 1
+    const json = line.length > most.letters ? undefined : readJson(line)
     const file = fileLine.safeParse(json)
     if (file.success) {
       const { file: ip, result, why = '' } = file.data
@@ -83,9 +92,16 @@ export const readRemovalReport = (stdout: string): RemovalReport => {
       else report[result].push(ip)
     }
     const last = lastLine.safeParse(json)
+    if (!file.success && !last.success) foreign += 1
     if (!last.success) continue
     const { underLockMs, quarantine, sandboxes, records } = last.data
-    Object.assign(report, { underLockMs, quarantine, sandboxes, records, complete: true })
+    Object.assign(report, {
+      underLockMs,
+      quarantine,
+      sandboxes,
+      records: plain(records, 300),
+      complete: true,
+    })
   }
   return report
 }

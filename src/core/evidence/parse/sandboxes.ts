@@ -2,31 +2,26 @@ import { z } from 'zod'
 import { known, unknown, type Answer, type Runtime, type Sandbox } from '../bundle.js'
 import { readSeconds, type Section } from './frames.js'
 import { whyFailed } from './section.js'
-import { plain, readJson } from './text.js'
+import { plain, readJson, readList } from './text.js'
 
-const pods = z.looseObject({
-  items: z
-    .array(
-      z.looseObject({
-        id: z.string().regex(/^[0-9a-zA-Z_.-]{1,128}$/),
-        metadata: z
-          .looseObject({
-            name: z.string().default(''),
-            namespace: z.string().default(''),
-            uid: z.string().default(''),
-            attempt: z.number().default(0),
-          })
-          .default({ name: '', namespace: '', uid: '', attempt: 0 }),
-        state: z.string().default('SANDBOX_NOTREADY'),
-        createdAt: z.union([z.string(), z.number()]).default('0'),
-      }),
-    )
-    .nullish(),
+const pods = z.object({ items: z.array(z.unknown()).nullish() })
+const pod = z.object({
+  id: z.string().regex(/^[0-9a-zA-Z_.-]{1,128}$/),
+  metadata: z
+    .object({
+      name: z.string().default(''),
+      namespace: z.string().default(''),
+      uid: z.string().default(''),
+      attempt: z.number().default(0),
+    })
+    .default({ name: '', namespace: '', uid: '', attempt: 0 }),
+  state: z.string().default('SANDBOX_NOTREADY'),
+  createdAt: z.union([z.string(), z.number()]).default('0'),
 })
 
 /** Nanoseconds as text. containerd prints a year of 1754 for a sandbox it lost while making it: no time at all. */
 const createdAt = (nanoseconds: string | number): number | undefined => {
-  if (!/^-?\d+$/.test(String(nanoseconds))) return undefined
+  if (!/^-?\d{1,20}$/.test(String(nanoseconds))) return undefined
   const ms = Number(BigInt(nanoseconds) / 1_000_000n)
   return ms > 1_000_000_000_000 ? ms : undefined
 }
@@ -35,11 +30,14 @@ const createdAt = (nanoseconds: string | number): number | undefined => {
 export const readSandboxes = (section: Section, at: number): Answer<Sandbox[]> => {
   if (section.code !== 0) return unknown(whyFailed('crictl pods', section), at)
   const read = pods.safeParse(readJson(section.body))
-  if (!read.success) {
+  const list = read.success ? readList(pod, read.data.items ?? []) : undefined
+  if (list === undefined) {
     return unknown('crictl pods -o json: the answer is no list of sandboxes; run it on the node and look', at)
   }
+  // An id is one sandbox, however often it is named: counted twice, a lost one could hide behind it.
+  const once = [...new Map(list.map(each => [each.id, each])).values()]
   return known(
-    (read.data.items ?? []).map(({ id, metadata, state, createdAt: created }) => ({
+    once.map(({ id, metadata, state, createdAt: created }) => ({
       id,
       namespace: plain(metadata.namespace, 253),
       pod: plain(metadata.name, 253),

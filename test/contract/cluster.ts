@@ -211,6 +211,46 @@ export const clusterContract = (start: () => Promise<ClusterWorld>): void => {
     })
   })
 
+  describe('B3: a change is made by who is in charge', () => {
+    const ours = { unschedulable: true, cordonedBy: 'node-07.1' }
+    const overtaken = async (): Promise<void> => {
+      throw new Error('overtaken')
+    }
+    test('the guard is asked after reading: what came in between is read again, and not overwritten', async () => {
+      const expectUid = await world.addNode('node-07')
+      let asked = 0
+      await cluster.setSchedulable('node-07', { ...ours, expectUid }, async () => {
+        asked += 1
+        await world.byHand('node-07', true)
+      })
+      expect(asked).toBe(1)
+      expect(await cluster.node('node-07')).toMatchObject({ unschedulable: true, cordonedBy: undefined })
+    })
+    test('a guard that throws leaves everything as it is', async () => {
+      const expectUid = await world.addNode('node-07')
+      const change = cluster.setSchedulable('node-07', { ...ours, expectUid }, overtaken)
+      await expect(change).rejects.toThrow('overtaken')
+      expect(await cluster.node('node-07')).toMatchObject({ unschedulable: false, cordonedBy: undefined })
+      await expect(cluster.createTestPod(testPod(), overtaken)).rejects.toThrow('overtaken')
+      expect(await cluster.pod('cnibot', 'test-pod-1')).toBeUndefined()
+    })
+    test('a Pod that was made too late is deleted again, and one that was there is left alone', async () => {
+      await world.addNode('node-07')
+      let asked = 0
+      const late = async (): Promise<void> => {
+        asked += 1
+        if (asked === 2) await overtaken()
+      }
+      await expect(cluster.createTestPod(testPod(), late)).rejects.toThrow('overtaken')
+      const left = await cluster.pod('cnibot', 'test-pod-1')
+      expect(left === undefined || left.deletedAt !== undefined).toBe(true)
+      const { uid } = await cluster.createTestPod(testPod({ name: 'test-pod-2' }))
+      asked = 0
+      expect((await cluster.createTestPod(testPod({ name: 'test-pod-2' }), late)).uid).toBe(uid)
+      expect(asked).toBe(1)
+    })
+  })
+
   describe('P-V2: the test Pod', () => {
     test('is made once, labelled, and found again', async () => {
       await world.addNode('node-07')

@@ -146,7 +146,8 @@ export const fakeCluster = (given: Partial<FakeCluster['all']> = {}): FakeCluste
           )
         await guard?.()
         const node = nodeNamed(name)
-        if (!node || (versions.get(name) ?? 0) !== version) continue
+        const same = node?.unschedulable === read.unschedulable && node.cordonedBy === read.cordonedBy
+        if (!node || !same || (versions.get(name) ?? 0) !== version) continue
         versions.set(name, version + 1)
         changes.push(`${change.unschedulable ? 'cordon' : 'uncordon'} ${name}`)
         node.unschedulable = change.unschedulable

@@ -3,6 +3,12 @@ import { auditFacts } from '../../src/core/audit/entry.js'
 import type { Bundle } from '../../src/core/evidence/bundle.js'
 import type { Audit, Clock, History, Recorded } from '../../src/ports.js'
 
+/** Read as often as a history is; nobody may change what he has read. */
+const frozen = <T>(value: T): T => {
+  if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) frozen(part)
+  return Object.freeze(value)
+}
+
 /** Histories in memory, with their audit chain. Everything goes through JSON, as it does with the real one. */
 export const fakeHistory = (
   clock: Clock = { now: () => Date.now() },
@@ -19,11 +25,11 @@ export const fakeHistory = (
     tip = more.tip
     return chain
   }
-  const lists = new Map<string, string[]>()
+  const lists = new Map<string, unknown[]>()
   const bundles = new Map<string, { text: string; until: number }>()
   const marks = new Map<string, number>()
   const forgotten = new Map<string, number>()
-  const linesOf = (stream: string): string[] => {
+  const eventsOf = (stream: string): unknown[] => {
     if ((forgotten.get(stream) ?? Infinity) <= clock.now()) lists.delete(stream)
     return lists.get(stream) ?? []
   }
@@ -33,14 +39,17 @@ export const fakeHistory = (
       lines: async (after, most) => hashed().slice(after, after + most),
     },
     async read<E>(stream: string): Promise<Recorded<E>> {
-      const events = linesOf(stream).map(line => JSON.parse(line) as E)
+      const events = [...eventsOf(stream)] as E[]
       return { events, length: events.length }
     },
     async append<E>(stream: string, expectedLength: number, events: E[]): Promise<boolean> {
-      const list = linesOf(stream)
+      const list = eventsOf(stream)
       if (list.length !== expectedLength) return false
       if (events.length === 0) return true
-      lists.set(stream, [...list, ...events.map(event => JSON.stringify(event))])
+      lists.set(stream, [
+        ...list,
+        ...events.map(event => frozen(JSON.parse(JSON.stringify(event)) as unknown)),
+      ])
       forgotten.delete(stream)
       unhashed.push(...events.map((event, i) => ({ stream, position: expectedLength + i, event })))
       return true

@@ -1,0 +1,66 @@
+import { Failed } from '../../src/ports.js'
+import { type Case, mustEnd, nameOf, told } from './case.js'
+import type { Person } from './drive.js'
+import { between, fails, type Point } from './faults.js'
+import { drive } from './drive.js'
+import { trace } from './trace.js'
+import { lies } from './truth.js'
+import { startWorld } from './world.js'
+
+const nothing = (_point: Point, call: () => Promise<unknown>): Promise<unknown> => call()
+
+/** Steps that wait for a person, in the story without a fault. */
+export const waiting = async (runbook: string): Promise<number[]> => {
+  const run = await (await trace(runbook)).world.run()
+  return (run?.lines ?? []).flatMap((line, index) => (line.approved ? [index] : []))
+}
+
+/** Where undo has most to put back: the removal is done and the cordon still stands; else the last step that asks. */
+export const latestUndo = async (runbook: string): Promise<Person> => {
+  const run = await (await trace(runbook)).world.run()
+  const uncordon = (run?.lines ?? []).findIndex(({ spec }) => spec.kind === 'uncordon')
+  return uncordon < 0 ? { atPause: ['undo'] } : { undoAt: uncordon }
+}
+
+/** Undo pressed instead of each approval, with all addresses still free and with one of them given out since. */
+export const undos = async (runbook: string): Promise<Case[]> =>
+  (await waiting(runbook)).flatMap(undoAt =>
+    [false, true].map(taken => ({
+      name: `undo instead of approving step ${undoAt + 1}${taken ? ', an address has a new owner' : ''}`,
+      step: undoAt,
+      run: async () => {
+        const world = await startWorld(runbook)
+        const before = (pressed: string): void => {
+          const [ip = ''] = world.leaked
+          if (pressed === 'undo' && taken && !world.onNode.store.has(ip))
+            world.startPod('payments', 'newcomer', ip)
+        }
+        await drive(world, world.worker(between(world.ports, nothing)), { undoAt, before })
+        return [...(await lies(world)), ...(await mustEnd('undone')(world))]
+      },
+    })),
+  )
+
+/** What is asked of cluster and node meanwhile fails: of the undo itself, which is then stuck, or of a reading beside it. */
+export const failedUndos = async (runbook: string, person: Person): Promise<Case[]> => {
+  const { calls } = await trace(runbook, person)
+  const reaching = calls.filter(
+    ({ doing, port }) => doing === 'undoing' && (port === 'cluster' || port === 'shell'),
+  )
+  return reaching.map((call, i) => ({
+    name: `the undo fails at ${nameOf(call)}`,
+    step: call.step,
+    run: () =>
+      told(
+        runbook,
+        fails(
+          call.n,
+          1,
+          ({ port }) => port === call.port,
+          () => new Failed('failed by a test'),
+          i % 2 === 1,
+        ),
+        person,
+      ),
+  }))
+}

@@ -9,6 +9,7 @@ import { countedHistory } from './counted-history.js'
 import { answerRequest } from './flows/answer-request.js'
 import { heldBack } from './flows/brakes.js'
 import { type CollectDeps, collectEvidence } from './flows/collect-evidence.js'
+import { type CompareDeps, compareRepairs } from './flows/compare-repairs.js'
 import { recount } from './flows/recount.js'
 import { resume } from './flows/resume.js'
 import { runStep } from './flows/run-step.js'
@@ -43,11 +44,12 @@ const limitsOf = (settings: Settings<'worker'>) => ({
   measureAgainAfterMs,
 })
 
-const handlersOf = (deps: CollectDeps & RunStepDeps): JobHandlers => ({
+const handlersOf = (deps: CollectDeps & RunStepDeps & CompareDeps): JobHandlers => ({
   collect: (job, { signal }) => collectEvidence(deps)(job, signal),
   step: (job, { signal }) => runStep(deps)(job, signal),
   recount: (job, { signal }) => recount(deps)(job, signal),
   answer: (job, { signal }) => answerRequest(deps)(job, signal),
+  compare: (job, { signal }) => compareRepairs(deps)(job, signal),
 })
 
 /** Reaches nodes and changes the cluster, one approved step at a time; it has no Slack token. Ends with the process. */

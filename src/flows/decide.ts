@@ -66,6 +66,7 @@ const incidentEvent = (
     case 'cordon':
     case 'reconcile':
     case 'drain':
+    case 'compare':
     case 'approve':
     case 'refuse':
     case 'tick':
@@ -96,6 +97,30 @@ const onIncident = async (deps: DecideDeps, click: ButtonClick): Promise<string>
   return (await enqueueRecorded(deps.jobs, [{ kind: 'publish', node, length: written.length }])) ?? ''
 }
 
+const mayCompare: readonly IncidentState['status'][] = ['open', 'diagnosed', 'holding', 'escalated']
+
+const onCompare = async (deps: DecideDeps, { by, value }: ButtonClick): Promise<string> => {
+  const node = nodeOfIncident(value.incident)
+  const at = deps.clock.now()
+  let answer = ''
+  const written = await record<IncidentEvent>(deps.history, incidentStream(node), events => {
+    const state = foldIncident(node, events, deps.settings.incidentWindowMs)
+    const barred =
+      state?.id !== value.incident
+        ? 'This incident is over; its buttons no longer do anything.'
+        : state.comparisonWanted
+          ? 'Both repairs are being looked at already; the card comes into the thread.'
+          : mayCompare.includes(state.status)
+            ? undefined
+            : `Not possible while the incident is ${state.status}. Look at its newest message.`
+    answer = barred ?? 'Looking at both repairs, read only. The card comes into the thread in a few seconds.'
+    return barred === undefined ? [{ at, by, type: 'ComparisonWanted' }] : []
+  })
+  if (!written.changed) return answer
+  const length = written.length
+  return (await enqueueRecorded(deps.jobs, [{ kind: 'compare', node, length }])) ?? answer
+}
+
 /** A click → one event. Answers the sentence that person alone is shown, or '' where the thread itself answers. */
 export const decide =
   (deps: DecideDeps) =>
@@ -122,6 +147,9 @@ export const decide =
       case 'take-back':
       case 'close':
         return (await notAnApprover(deps, click)) ?? onIncident(deps, click)
+      // Looking changes nothing: it is open to everybody.
+      case 'compare':
+        return onCompare(deps, click)
       case 'cordon':
       case 'reconcile':
       case 'drain':

@@ -58,6 +58,7 @@ const resumeIncident = async (deps: ResumeDeps, node: string): Promise<IncidentS
   const incident = foldIncident(node, events, deps.settings.incidentWindowMs)
   if (!incident) return undefined
   if (incident.evidenceWanted) await deps.jobs.enqueue({ kind: 'collect', node, length })
+  if (incident.comparisonWanted) await deps.jobs.enqueue({ kind: 'compare', node, length })
   if (incident.status === 'repairing') await resumeRun(deps, incident)
   if (incident.recountAt !== undefined)
     await deps.jobs.enqueue({ kind: 'recount', node, length, dueAt: incident.recountAt })

@@ -3,6 +3,7 @@ export const actions = [
   'cordon',
   'reconcile',
   'drain',
+  'compare',
   'hold',
   'release',
   'escalate',

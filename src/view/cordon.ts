@@ -92,9 +92,8 @@ export const cordonNow = ({ cluster, incident, runs, bundles }: CordonInput): Co
     .toSorted((a, b) => a.at - b.at)
     .at(-1)
   if (ended && (!read || ended.readAt >= read.at) && (!record || ended.readAt >= record.at))
-    return ended.whose === 'ours'
-      ? { ...ended, since: record?.whose === 'ours' ? record.since : undefined }
-      : ended
+    // What the run set and what the node said at its end agree: one time is enough.
+    return ended.whose === 'ours' && record?.whose === 'ours' ? { whose: 'ours', since: record.since } : ended
   if (!read || (record && record.at > read.at)) return record ?? { whose: 'nobody' }
   const { unschedulable, cordonedBy } = read.value
   if (!unschedulable) return { whose: 'nobody', readAt: read.at }

@@ -136,6 +136,8 @@ const eventText = (event: IncidentEvent): Text | undefined => {
     case 'EvidenceWanted':
     case 'EvidenceCollected':
     case 'MeasuredClean':
+    case 'ComparisonWanted':
+    case 'RepairsCompared':
       return undefined
   }
 }

@@ -163,14 +163,16 @@ const headButtons = (input: HeadInput): Block[] => {
         ...(offered.includes('leak-reconcile') ? [reconcile] : []),
         ...(offered.includes('leak-drain') ? [drain] : []),
       ]
+  const repairs = offered.filter(name => name.startsWith('leak-'))
+  const compare = !inStorm(input) && repairs.length > 0 ? [button(input, 'compare', 'Compare repairs')] : []
   const hold = button(input, 'hold', 'Hold')
   const escalate = button(input, 'escalate', 'Escalate')
   const byStatus: Record<IncidentState['status'], Button[]> = {
     noticed: [],
     open: [hold, escalate],
-    diagnosed: [...changes, hold, escalate],
+    diagnosed: [...changes, ...compare, hold, escalate],
     repairing: [],
-    holding: [...changes, button(input, 'release', 'Release'), escalate],
+    holding: [...changes, ...compare, button(input, 'release', 'Release'), escalate],
     watching: [escalate],
     escalated: [button(input, 'take-back', 'Take back'), button(input, 'close', 'Close…')],
     resolved: [],

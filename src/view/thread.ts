@@ -6,6 +6,7 @@ import type { Risk } from '../core/runbook/approval.js'
 import type { Line, RunState } from '../core/runbook/run.js'
 import type { Message } from './blocks.js'
 import { type Cordon, cordonNow } from './cordon.js'
+import { compareMessage } from './compare.js'
 import { evidenceMessage } from './evidence.js'
 import { evidenceFile, type File } from './evidence/file.js'
 import { headMessage } from './incident.js'
@@ -151,6 +152,19 @@ const runMessages = (input: ThreadInput, run: RunState, cordon: Cordon): Dated[]
   ]
 }
 
+const compareMessages = (input: ThreadInput, cordon: Cordon): Dated[] => {
+  const { cluster, incident, timeZone } = input
+  const { comparisons, runs, status } = incident
+  const choosable = ['diagnosed', 'holding'].includes(status) && !input.brakes?.paused
+  return comparisons.map((comparison, n) => {
+    const chosen = runs.some(run => run.openedAt >= comparison.readAt)
+    const open = choosable && !chosen && n === comparisons.length - 1
+    const cordoned = cordon.whose !== 'nobody'
+    const card = compareMessage({ cluster, incident, comparison, open, cordoned, timeZone })
+    return { at: comparison.readAt, desired: inThread(`compare-${comparison.readAt}`, card) }
+  })
+}
+
 const superseded = (input: ThreadInput, wanted: readonly DesiredMessage[]): DesiredMessage[] => {
   const keys = new Set(wanted.map(each => each.key))
   return [...(input.posted ?? [])]
@@ -178,6 +192,7 @@ export const renderThread = (input: ThreadInput): DesiredMessage[] => {
     return shown ? [{ at: recount.at, desired: inThread(`recount-${n}`, shown) }] : []
   })
   const dated = [
+    ...compareMessages(input, cordon),
     ...told(input).flatMap(group => evidenceMessages(input, group)),
     ...runs.flatMap(run => runMessages(input, run, cordon)),
     ...recounts,

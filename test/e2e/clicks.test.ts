@@ -171,6 +171,43 @@ test('must-show 8: two approvals at the same moment are one removal, and the sec
   expect([...live].filter(([address, owner]) => owners.get(address) !== owner)).toEqual([])
 }, 600_000)
 
+const bot = async (): Promise<void> => {
+  await world.start('bot')
+}
+const testPods = () =>
+  world.api.audit.filter(
+    ({ verb, resource, namespace }) => `${verb} ${resource} ${namespace}` === 'create pods cnibot',
+  )
+
+test('must-show 6: a click while the bot is down reaches nobody, Slack tells the person, and the plan still waits', async () => {
+  plan = await waitingPlan([plan.value])
+  expect(textOf(plan)).toMatch(/^\*Approve: Test Pod on node-07/)
+  await world.running('bot')?.kill('SIGKILL')
+  expect(await approve('approver', plan)).toMatchObject({ acked: false, error: 'dispatch_failed' })
+  await bot()
+  expect((await waitingPlan()).value).toBe(plan.value)
+  expect(testPods()).toEqual([])
+}, 600_000)
+
+test('must-show 6: a click that the bot dies of, delivered again to the letter, and once more when all is done: it runs once', async () => {
+  const pressed = approve('approver', plan)
+  await world.running('bot')?.kill('SIGKILL')
+  await pressed
+  await bot()
+  expect((await world.slack.faults.replay()).acked).toBe(true)
+  await saying(world, /✓ Test Pod on node-07/)
+  const again = await waitingPlan([plan.value])
+  expect(textOf(again)).toMatch(/^\*Approve: Uncordon node-07/)
+  const before = thread(world).length
+  expect((await world.slack.faults.replay()).acked).toBe(true)
+  await world.running('bot')?.kill('SIGTERM')
+  await bot()
+  expect((await world.slack.faults.replay()).acked).toBe(true)
+  expect((await waitingPlan()).value).toBe(again.value)
+  expect(thread(world)).toHaveLength(before)
+  expect(testPods()).toHaveLength(1)
+}, 600_000)
+
 test('P-A1: hold, cordoned, is an end of its own, and the status says whose it is', async () => {
   await waitingPlan()
   const before = heard('viewer')

@@ -6,7 +6,7 @@ import { fakeHistory } from '../fakes/history.js'
 import { fakeJobs } from '../fakes/jobs.js'
 import { runbook, t0 } from '../unit/runbook/runs.js'
 
-const verdict = {
+export const verdict = {
   cause: 'ipam-leak',
   headline: 'Leaked addresses',
   sure: 'high' as const,

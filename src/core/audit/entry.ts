@@ -18,6 +18,8 @@ const ofIncident: Record<IncidentEventType, boolean> = {
   EvidenceCollected: false,
   Opened: false,
   MeasuredClean: false,
+  ComparisonWanted: false,
+  RepairsCompared: true,
   RunOpened: true,
   RunEnded: true,
   Held: true,

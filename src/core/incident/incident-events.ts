@@ -1,6 +1,7 @@
 import type { Verdict } from '../diagnosis/finding.js'
 import type { CordonState } from '../runbook/cordon-mark.js'
 import type { Gap } from '../ipam/gap.js'
+import type { Comparison } from '../runbook/comparison.js'
 import type { Actor, Outcome } from '../runbook/run.js'
 import type { Symptom } from './symptom.js'
 import type { Ticket, TicketEnd } from './ticket.js'
@@ -32,6 +33,8 @@ export type IncidentEvent = { at: number; by: Actor } & (
       /** How the node stood then. */
       cordon?: CordonState
     }
+  | { type: 'ComparisonWanted' }
+  | { type: 'RepairsCompared'; comparison: Comparison }
   | { type: 'Held' }
   | { type: 'Released' }
   | { type: 'Escalated'; to: string; why: string }
@@ -100,6 +103,10 @@ export interface IncidentState {
   evidenceWanted: { at: number; why: string } | undefined
   opened: { at: number; why: string; by: Actor } | undefined
   runs: RunSummary[]
+  /** Somebody asked to see both repairs, and has not been shown them. */
+  comparisonWanted: { at: number; by: Actor } | undefined
+  /** Newest last. */
+  comparisons: Comparison[]
   recounts: Recount[]
   recountAt: number | undefined
   escalated: { to: string; why: string; by: Actor; at: number } | undefined

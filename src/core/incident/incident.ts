@@ -9,6 +9,8 @@ const recordings: readonly IncidentEventType[] = [
   'SymptomGone',
   'EvidenceWanted',
   'EvidenceCollected',
+  'ComparisonWanted',
+  'RepairsCompared',
 ]
 
 /** What may follow in each status, beside the recordings, which change nothing by themselves (law 6). */
@@ -34,6 +36,8 @@ const begin = (node: string, episode: number, at: number): IncidentState => ({
   evidenceWanted: undefined,
   opened: undefined,
   runs: [],
+  comparisonWanted: undefined,
+  comparisons: [],
   recounts: [],
   recountAt: undefined,
   escalated: undefined,
@@ -153,6 +157,14 @@ export const applyIncident = (
     }
     case 'RunEnded':
       return runEnded(current, event)
+    case 'ComparisonWanted':
+      return { ...current, comparisonWanted: { at: event.at, by: event.by } }
+    case 'RepairsCompared':
+      return {
+        ...current,
+        comparisonWanted: undefined,
+        comparisons: [...current.comparisons, event.comparison],
+      }
     case 'Held':
       return { ...current, status: 'holding', held: { by: event.by, at: event.at } }
     case 'Released':

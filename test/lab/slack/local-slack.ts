@@ -17,6 +17,8 @@ export type PostAs = ({ user: string } | { bot: string }) & {
 export type FaultSwitches = Parts['faults'] & {
   /** Every connection is told to go. */
   rotate(reason: 'warning' | 'refresh_requested'): void
+  /** The newest click or command once more, the same envelope to the letter. */
+  replay(): Promise<Outcome>
   appRateLimited(): Promise<Outcome>
 }
 
@@ -47,6 +49,7 @@ export class LocalSlack {
     this.botUserId = parts.workspace.bot.id
     this.faults = Object.assign(parts.faults, {
       rotate: (reason: 'warning' | 'refresh_requested') => parts.socket.rotate(reason),
+      replay: () => parts.socket.replay(),
       appRateLimited: () => parts.socket.rateLimited(),
     })
   }

@@ -43,6 +43,7 @@ export class SocketMode {
   private readonly faults: Faults
   private readonly timings: Timings
   private turn = 0
+  private last: { id: string; kind: Kind; payload: Fields } | undefined
 
   constructor(http: Server, workspace: Workspace, faults: Faults, timings: Timings) {
     this.workspace = workspace
@@ -85,6 +86,13 @@ export class SocketMode {
       setImmediate(() => void this.send(kind, payload, kind === 'events_api' ? 1 : 0))
     }
     return this.send(kind, payload, 0)
+  }
+
+  /** The newest click or command once more, the same envelope to the letter: what Slack does when it lost an answer. */
+  replay(): Promise<Outcome> {
+    if (this.last === undefined) throw new Error('nothing was pressed yet')
+    const { id, kind, payload } = this.last
+    return this.send(kind, payload, 0, undefined, id)
   }
 
   /** Tells every connection to go: `warning` closes it ten seconds later, `refresh_requested` at once. */
@@ -174,13 +182,19 @@ export class SocketMode {
     return choice[this.turn % choice.length]
   }
 
-  private send(kind: Kind, payload: Fields, attempt: number, not?: Connection): Promise<Outcome> {
+  private send(
+    kind: Kind,
+    payload: Fields,
+    attempt: number,
+    not?: Connection,
+    envelope_id = this.workspace.ids.next('envelope-'),
+  ): Promise<Outcome> {
     const connection = this.next(not)
+    if (kind !== 'events_api') this.last = { id: envelope_id, kind, payload }
     if (connection === undefined) {
       if (kind === 'events_api') this.waiting.push({ payload, attempt: Math.max(attempt, 1) })
       return Promise.resolve({ acked: false, ms: 0, error: 'dispatch_failed' })
     }
-    const envelope_id = this.workspace.ids.next('envelope-')
     const retry =
       kind === 'events_api' ? { retry_attempt: attempt, retry_reason: attempt > 0 ? 'timeout' : '' } : {}
     const envelope = {

@@ -162,6 +162,7 @@ test.each([
     [
       'cnibot:cordon: Cordon node-07',
       'cnibot:reconcile: Reconcile…',
+      'cnibot:compare: Compare repairs',
       'cnibot:hold: Hold',
       'cnibot:escalate: Escalate',
     ],
@@ -172,6 +173,7 @@ test.each([
     [
       'cnibot:cordon: Cordon node-07',
       'cnibot:reconcile: Reconcile…',
+      'cnibot:compare: Compare repairs',
       'cnibot:release: Release',
       'cnibot:escalate: Escalate',
     ],

@@ -1,0 +1,216 @@
+import type { FakePod } from '../fakes/drain.js'
+import {
+  foldIncident,
+  type IncidentEvent,
+  incidentStream,
+  runStream,
+} from '../../src/core/incident/incident.js'
+import type { RunEvent } from '../../src/core/runbook/run.js'
+import { runbookSchema } from '../../src/core/runbook/schema.js'
+import { compareRepairs } from '../../src/flows/compare-repairs.js'
+import { resume } from '../../src/flows/resume.js'
+import { Unreachable } from '../../src/ports.js'
+import { renderThread } from '../../src/view/thread.js'
+import { fakeCluster, fakeNode } from '../fakes/cluster.js'
+import { fakeLog } from '../fakes/log.js'
+import { digest, done, event, opened, planned, runbook, t0 } from '../unit/runbook/runs.js'
+import { buttonsOf, shown } from '../unit/view/shown.js'
+import { clickWorld, verdict } from './click-world.js'
+import { onNode } from './drain-context.js'
+
+const windowMs = 3 * 86_400_000
+const minute = 60_000
+
+const drainBook = {
+  ...runbookSchema.parse({
+    name: 'leak-drain',
+    title: 'Drain',
+    risk: 'high',
+    answers: ['allocations-leaked'],
+    steps: [{ kind: 'cordon' }, { kind: 'drain', delete_emptydir_data: true }],
+  }),
+  digest: 'e'.repeat(64),
+}
+
+const settings = {
+  peers: 0,
+  probeTimeoutMs: 1_000,
+  probeMaxBytes: 1_000,
+  bundleTtlMs: 1,
+  incidentWindowMs: windowMs,
+  ticketWindowMs: 1,
+  orphansToOpen: 1,
+  measureAgainAfterMs: 30 * minute,
+  testPodNamespace: 'cnibot',
+  own: { podNamespace: 'ops', podName: 'cni-worker-1', redisHost: 'redis' },
+}
+
+const world = async (pods: FakePod[] = []) => {
+  const made = await clickWorld()
+  const cluster = fakeCluster({ nodes: [fakeNode('node-07')], pods })
+  const list = async () => [{ ...runbook(), name: 'leak-reconcile' }, drainBook]
+  const deps = {
+    ...made.deps,
+    cluster,
+    log: fakeLog(),
+    runbooks: { list },
+    settings,
+    shell: {
+      shown: () => 'probe',
+      run: async () => {
+        throw new Unreachable('node-07 did not answer')
+      },
+    },
+  }
+  const both = { ...verdict, runbooks: ['leak-reconcile', 'leak-drain'] }
+  const seen: IncidentEvent = {
+    at: t0 + 1,
+    by: 'cnibot',
+    type: 'EvidenceCollected',
+    bundle: 'b',
+    counts: undefined,
+    reason: undefined,
+    verdict: both,
+  }
+  await made.history.append<IncidentEvent>(incidentStream('node-07'), 2, [seen])
+  const compare = () => compareRepairs(deps)({ node: 'node-07' }, new AbortController().signal)
+  const incident = async () => foldIncident('node-07', await made.incident(), windowMs)!
+  const drawn = async () =>
+    renderThread({
+      cluster: 'prod-eu1',
+      incident: await incident(),
+      runs: [],
+      bundles: new Map(),
+      approversNamed: '@sre',
+      now: made.clock.time,
+      timeZone: 'UTC',
+    })
+  const card = async () => (await drawn()).findLast(each => each.key.startsWith('compare-'))?.message
+  const head = async () => (await drawn())[0]!.message
+  return { ...made, deps, cluster, compare, incident: incident, card, head }
+}
+
+const cells = (message: { blocks: unknown[] }): string[][] => {
+  const block = message.blocks.find(
+    (each): each is { rows: { text: string }[][] } =>
+      typeof each === 'object' && each !== null && 'rows' in each,
+  )
+  return (block?.rows ?? []).map(row => row.map(cell => cell.text))
+}
+const row = (message: { blocks: unknown[] }, name: string): string[] =>
+  cells(message).find(([first]) => first === name) ?? []
+
+test('P-A2: anybody may ask for the comparison; one look is asked for, and a second click is told so', async () => {
+  const { click, jobs, incident, head } = await world()
+  expect(buttonsOf(await head())).toContain('cnibot:compare: Compare repairs')
+  expect(await click('U9', { action: 'compare' })).toMatch(/^Looking at both repairs, read only\./)
+  expect(await click('U1', { action: 'compare' })).toMatch(/being looked at already/)
+  expect(jobs.waiting()).toEqual([{ kind: 'compare', node: 'node-07', length: 4 }])
+  expect((await incident()).status).toBe('diagnosed')
+})
+
+test('P-A2: a job that was lost in a crash is asked for again', async () => {
+  const { click, deps, jobs } = await world()
+  await click('U9', { action: 'compare' })
+  while (jobs.take()) continue
+  await resume(deps)()
+  expect(jobs.waiting()).toContainEqual({ kind: 'compare', node: 'node-07', length: 4 })
+})
+
+test('P-A2: one card shows both repairs for this node: what moves, what is in the way, what is lost, how long it takes', async () => {
+  const { click, compare, card, cluster } = await world([
+    onNode('payments', 'api-1'),
+    onNode('payments', 'db-0', { labels: { app: 'db' } }),
+    onNode('search', 'cache-1', { emptyDirs: ['scratch'] }),
+  ])
+  cluster.draining.budgets.push({
+    namespace: 'payments',
+    name: 'payments-db',
+    selector: { matchLabels: { app: 'db' }, matchExpressions: [] },
+    allowed: 0,
+    healthy: 1,
+    desired: 1,
+    expected: 1,
+    counted: true,
+    unhealthyMayGo: false,
+  })
+  await click('U9', { action: 'compare' })
+  await compare()
+  const message = (await card())!
+  expect(row(message, 'Pods that move')).toEqual(['Pods that move', 'none', '3 (1 wait on budgets), 0 stay'])
+  expect(row(message, 'in the way')[2]).toBe('1 budget that allows none')
+  expect(row(message, 'can go wrong')[2]).toContain('data in emptyDir of 1 Pod is lost')
+  expect(
+    row(message, 'undo')
+      .slice(1)
+      .map(cell => cell.slice(0, 3)),
+  ).toEqual(['yes', 'no:'])
+  expect(row(message, 'takes about').slice(1)).toEqual(['no past run here', 'no past run here'])
+  const text = shown(message)
+  expect(text).toMatch(/\*Wait:\* payments\/db-0 \(.*payments-db/)
+  expect(text).toContain('*emptyDir data:* search/cache-1')
+  expect(buttonsOf(message)).toEqual([
+    'cnibot:reconcile: Reconcile in place…',
+    'cnibot:drain: Drain…',
+    'cnibot:hold: Hold',
+  ])
+})
+
+test('P-A2: what could not be read says why in its place, and is never a zero', async () => {
+  const { click, compare, card, cluster } = await world()
+  cluster.failing.set('budgets', new Unreachable('the API server did not answer'))
+  await click('U9', { action: 'compare' })
+  await compare()
+  const message = (await card())!
+  expect(row(message, 'addresses given back').slice(1)).toEqual([
+    'not known, see below',
+    'not known, see below',
+  ])
+  expect(row(message, 'Pods that move')[2]).toBe('not known, see below')
+  expect(shown(message)).toContain('*Addresses* not known: ')
+  expect(shown(message)).toContain('*Pods* not known: the API server did not answer')
+})
+
+test('P-A2: the time expected is that of completed runs in this fleet, without what approvals took', async () => {
+  const { click, compare, card, history } = await world()
+  for (const [n, seconds] of [40, 20, 60].entries()) {
+    const node = `node-${20 + n}`
+    const run = `${node}.1-r1`
+    const work: RunEvent[] = [
+      opened(),
+      planned(0, 'cordon'),
+      event(10 * minute, 'StepApproved', { index: 0, digest }),
+      event(10 * minute, 'StepStarted', { index: 0 }),
+      { ...done(0, 'cordon', true), at: t0 + 10 * minute + seconds * 1_000 },
+    ]
+    await history.append<RunEvent>(runStream(run), 0, work)
+    await history.append<IncidentEvent>(incidentStream(node), 0, [
+      { at: t0, by: 'cnibot', type: 'Opened', why: 'full' },
+      { at: t0, by: 'U1', type: 'RunOpened', run, runbook: 'leak-reconcile' },
+      { at: t0 + 1, by: 'U1', type: 'RunEnded', run, outcome: 'completed', says: '', recountAt: undefined },
+    ])
+  }
+  await click('U9', { action: 'compare' })
+  await compare()
+  expect(row((await card())!, 'takes about').slice(1)).toEqual([
+    '40 s at work (median of 3 runs here, 20 s to 60 s), and what the approvals take',
+    'no past run here',
+  ])
+})
+
+test('P-A2: once a choice was made the card keeps its words and loses its buttons', async () => {
+  const { click, compare, card } = await world()
+  await click('U9', { action: 'compare' })
+  await compare()
+  expect(await click('U1', { action: 'reconcile' })).toBe('')
+  const message = (await card())!
+  expect(buttonsOf(message)).toEqual([])
+  expect(shown(message)).toContain('a choice was made')
+})
+
+test('P-A2: a look that somebody overtook is not shown twice', async () => {
+  const { click, compare, incident } = await world()
+  await click('U9', { action: 'compare' })
+  await Promise.all([compare(), compare()])
+  expect((await incident()).comparisons).toHaveLength(1)
+})

@@ -10,7 +10,8 @@ import { decide } from '../../soak/removal/decisions.js'
 import { PluginShells } from '../../soak/removal/plugin-shells.js'
 import { quickLook } from '../../soak/removal/quick-look.js'
 import type { Soaked } from '../../soak/removal/report.js'
-import { type RuntimeKind, SoakNode, storeDir } from '../../soak/removal/soak-node.js'
+import type { RuntimeKind } from '../../soak/removal/runtime-kinds.js'
+import { SoakNode, storeDir } from '../../soak/removal/soak-node.js'
 import { programs, run, value } from './on-node.js'
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
@@ -24,7 +25,7 @@ const soak = async (...args: string[]): Promise<{ code: number | null; soaked: S
 }
 
 test('B1: a few hundred rounds of the soak: no live address is freed, no approved orphan stays', async () => {
-  const rounds = 240
+  const rounds = 200
   const { code, soaked } = await soak('--rounds', String(rounds), '--seed', '11')
   const { counts, broken } = soaked
   expect({ broken, freed: counts.freed, twice: counts.duplicates, left: counts.left, code }).toEqual({

@@ -34,9 +34,13 @@ export class Acting {
       child.once('message', answered)
       child.once('exit', ended)
     })
-    child.send(order)
+    child.send(order, () => undefined)
     if (killAfterMs === undefined) return answer
-    const timer = setTimeout(() => child.kill('SIGKILL'), killAfterMs)
+    const timer = setTimeout(() => {
+      // Its answer may be on its way already; it is dead all the same.
+      this.child = undefined
+      child.kill('SIGKILL')
+    }, killAfterMs)
     return answer.finally(() => clearTimeout(timer))
   }
 
@@ -48,16 +52,24 @@ export class Acting {
     return name
   }
 
+  /** Whether a script runs, of this session or of one before. */
+  scriptsRun(): boolean {
+    const pids = (read(this.startedPath) ?? '').split('\n').filter(Boolean).map(Number)
+    return pids.some(isRunning)
+  }
+
   /** Scripts that have outlived their session come to their end. */
   async scriptsEnded(): Promise<void> {
-    const path = join(this.places.root, '.lab', startedFile)
-    const pids = (read(path) ?? '').split('\n').filter(Boolean).map(Number)
-    const deadline = performance.now() + 45_000
-    while (pids.some(isRunning)) {
-      if (performance.now() > deadline) throw new Error('a removal script did not end within 45 s')
+    const deadline = performance.now() + 60_000
+    while (this.scriptsRun()) {
+      if (performance.now() > deadline) throw new Error('a removal script did not end within 60 s')
       await delay(3)
     }
-    rmSync(path, { force: true })
+    rmSync(this.startedPath, { force: true })
+  }
+
+  private get startedPath(): string {
+    return join(this.places.root, '.lab', startedFile)
   }
 
   close(): void {

@@ -19,3 +19,10 @@ export const beside = async (
   }
   await Promise.all([lane.churn.play(operations, 2), dies()])
 }
+
+/** While the removal is under way, one orphan's address is freed after all and given to a new Pod. */
+export const handOver = async (lane: Lane, afterMs: number | undefined): Promise<void> => {
+  if (afterMs === undefined) return
+  await delay(afterMs)
+  await lane.churn.handOver((afterMs % 10) / 10)
+}

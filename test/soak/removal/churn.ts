@@ -1,5 +1,3 @@
-import { utimesSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { newUuid, type Sandbox } from '../../lab/nodes/model.js'
 import type { Counts } from './counts.js'
@@ -82,6 +80,18 @@ export class Churn {
     await this.time.passLong(12 * 60_000)
   }
 
+  /** An orphan's address is freed by a late DEL, and the next Pod gets this very one. */
+  async handOver(which: number): Promise<void> {
+    const lost = this.truth.all('lost').filter(id => this.truth.addressOf(id) !== undefined)
+    const id = lost[Math.floor(which * lost.length)]
+    const ip = id === undefined ? undefined : this.truth.addressOf(id)
+    if (id === undefined || ip === undefined) return
+    await this.lateDel(id)
+    this.node.goOnBefore(ip)
+    this.counts.handedOver += 1
+    await this.start({ listAfterMs: 20_000, fate: 'list' })
+  }
+
   /** Pods with an address, or nearly, that no list shows yet. */
   get starting(): number {
     return [...this.lives.values()].filter(({ phase }) => phase === 'adding' || phase === 'in flight').length
@@ -120,7 +130,7 @@ export class Churn {
     }
     this.counts.adds += 1
     this.truth.added(id, added.ip)
-    this.dateFile(added.ip)
+    this.node.dateFile(added.ip)
     if (life.cut === 'forgotten') return void this.lives.delete(id)
     sandbox.network = {
       address: added.ip,
@@ -222,15 +232,5 @@ export class Churn {
     life.phase = 'stuck'
     this.node.list(life.sandbox)
     this.time.in(30_000, () => void (life.cut === 'interrupted' && this.del(life)))
-  }
-
-  /** The plugin dates the file by the node's clock; here that is another than this machine's. */
-  private dateFile(ip: string): void {
-    const seconds = this.node.nodeNow() / 1000
-    try {
-      utimesSync(join(this.node.store, ip), seconds, seconds)
-    } catch {
-      // Somebody took it: the check says so.
-    }
   }
 }

@@ -16,6 +16,8 @@ export interface Counts {
   refusals: number
   addressesRemoved: number
   undone: number
+  /** Orphans whose address was freed and given to a new Pod while they were to be removed. */
+  handedOver: number
   /** Where something was killed, cut or stood still, and how often. */
   faults: Record<string, number>
   /** A live address was taken: what happened, each once. */
@@ -43,6 +45,7 @@ export const noCounts = (): Counts => ({
   refusals: 0,
   addressesRemoved: 0,
   undone: 0,
+  handedOver: 0,
   faults: {},
   freed: [],
   duplicates: [],
@@ -64,7 +67,15 @@ export const sum = (all: readonly Counts[]): Counts => {
       'clockJumps',
     ] as const)
       total[key] += one[key]
-    for (const key of ['plans', 'starting', 'scripts', 'refusals', 'addressesRemoved', 'undone'] as const)
+    for (const key of [
+      'plans',
+      'starting',
+      'scripts',
+      'refusals',
+      'addressesRemoved',
+      'undone',
+      'handedOver',
+    ] as const)
       total[key] += one[key]
     for (const key of ['freed', 'duplicates', 'left'] as const) total[key].push(...one[key])
     for (const key of ['longestLockMs', 'longestPluginMs'] as const)

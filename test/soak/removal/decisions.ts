@@ -1,5 +1,5 @@
 import { Draw } from './draw.js'
-import type { RuntimeKind } from './soak-node.js'
+import type { RuntimeKind } from './runtime-kinds.js'
 
 /** One thing the churn does. Which Pod it is done to is a fraction of how many there are then. */
 export interface Operation {
@@ -50,6 +50,10 @@ export interface Decisions {
   recordsSilent: 'never' | 'always' | 'while acting'
   /** The runtime lists nothing for a moment while acting. */
   listsNothing: boolean
+  /** The runtime's list lacks a part of what lives, for a moment while acting; its records are whole. */
+  listsPart: boolean
+  /** So long after acting began, an orphan's address is freed after all and given to a new Pod at once. */
+  handOverAfterMs: number | undefined
   olderThanMs: number
   /** Read the node with the real probe instead of its double. */
   probe: boolean
@@ -148,10 +152,12 @@ export const decide = (seed: number, round: number, kind: RuntimeKind): Decision
     skewMs: skew(draw),
     recordsSilent: silent < 0.05 ? 'always' : silent < 0.08 ? 'while acting' : 'never',
     listsNothing: draw.chance(0.03),
+    listsPart: draw.chance(0.04),
+    handOverAfterMs: draw.chance(0.3) ? draw.from(0, 150) : undefined,
     olderThanMs: draw.pick([0, 0, minute, 15 * minute]),
     probe: draw.chance(0.02),
     readingWaitsMs: Array.from({ length: 4 }, () => (draw.chance(0.5) ? 0 : draw.from(0, 6))),
     faults: Array.from({ length: tries }, () => fault(draw)),
-    undo: draw.chance(0.03) ? { fault: fault(draw) } : undefined,
+    undo: draw.chance(0.05) ? { fault: fault(draw) } : undefined,
   }
 }

@@ -11,7 +11,8 @@
  *
  * `--script FILE` measures another tool on the same rounds: see `--help` for how it is called.
  */
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
@@ -20,7 +21,7 @@ import { standingStill } from './gate.js'
 import { Lane, makeFolder, type Soak } from './lane.js'
 import { isClean, report, type Soaked } from './report.js'
 import { playLast, playRound } from './round.js'
-import type { RuntimeKind } from './soak-node.js'
+import type { RuntimeKind } from './runtime-kinds.js'
 import { readStatements, withLine } from './statements.js'
 
 const kinds = ['containerd-1', 'containerd-2', 'crio'] as const
@@ -117,7 +118,7 @@ const soak = async (options: Options): Promise<Soaked> => {
     other: options.script === undefined ? undefined : resolve(options.script),
     ...writeVariants(here, makeFolder(join(folder, 'scripts'))),
   }
-  const clean = (): void => rmSync(folder, { recursive: true, force: true })
+  const clean = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {
       clean()
@@ -138,7 +139,8 @@ const soak = async (options: Options): Promise<Soaked> => {
   }
   let broken: string | undefined
   try {
-    await Promise.all(lanes.map(play))
+    const failed = new Promise<never>((_, reject) => process.once('unhandledRejection', reject))
+    await Promise.race([Promise.all(lanes.map(play)), failed])
   } catch (error) {
     broken = error instanceof Error ? (error.stack ?? error.message) : String(error)
   } finally {
@@ -147,7 +149,19 @@ const soak = async (options: Options): Promise<Soaked> => {
   }
   const counts = sum(lanes.map(lane => lane.counts))
   const { seed, runtime, script: other } = options
-  return { counts, seed, runtimes: runtime, stores: count, wallMs: performance.now() - began, other, broken }
+  const digest = createHash('sha256')
+    .update(readFileSync(other ?? parts.script))
+    .digest('hex')
+  return {
+    counts,
+    seed,
+    runtimes: runtime,
+    stores: count,
+    wallMs: performance.now() - began,
+    other,
+    digest,
+    broken,
+  }
 }
 
 const options = readOptions(process.argv)

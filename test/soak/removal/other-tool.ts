@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { accessSync, constants, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { beside } from './beside.js'
+import { beside, handOver } from './beside.js'
 import type { Decisions } from './decisions.js'
 import type { Lane } from './lane.js'
 import { filesIn } from './truth.js'
@@ -70,6 +70,7 @@ export const runOther = async (lane: Lane, decisions: Decisions): Promise<void> 
   await Promise.all([
     runTool(lane, soak.other, killAfterMs),
     beside(lane, [...decisions.whileWaiting, ...decisions.whileActing], restart),
+    handOver(lane, decisions.handOverAfterMs),
   ])
   counts.addressesRemoved += Math.max(0, before - filesIn(lane.node.store).length)
 }

@@ -107,7 +107,7 @@ export const quickLook = async (node: LookedAt): Promise<string> => {
   const from = 'endpoint %\nfrom /var/lib/kubelet/config.yaml'.replace('%', endpoint)
   out += frame('runtime', now(), `${from}\n${text(join(state, 'crictl-version.txt'))}`, down, said)
   await pause(2)
-  const list = up === 'empty' ? 'nothing/pods.json' : 'pods.json'
+  const list = { empty: 'nothing/pods.json', part: 'part/pods.json' }[up] ?? 'pods.json'
   out += frame('sandboxes', now(), down === 1 ? '' : text(join(state, list)), down, said)
   await pause(3)
   out += frame('records', now(), down === 1 || up === 'empty' ? '' : recordsOf(node), down, said)

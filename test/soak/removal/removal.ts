@@ -2,7 +2,7 @@ import type { RemovalEntry } from '../../../src/core/ipam/removal.js'
 import type { Done, Plan } from '../../../src/core/runbook/plan.js'
 import { foldRun, type RunEvent, type RunState } from '../../../src/core/runbook/run.js'
 import { runStream } from '../../../src/core/incident/incident.js'
-import { beside } from './beside.js'
+import { beside, handOver } from './beside.js'
 import type { Decisions, Fault } from './decisions.js'
 import type { Lane } from './lane.js'
 import { nodeName } from './soak-node.js'
@@ -92,6 +92,7 @@ export class Removal {
     const plan = state.lines[state.position]?.plan as Plan<'remove-orphans'> | undefined
     if (first && decisions.recordsSilent === 'while acting') lane.node.recordsSilent(true)
     if (first && decisions.listsNothing) lane.node.answer('empty')
+    if (first && decisions.listsPart) lane.node.answer('part')
     const until = plan?.data.actFrom
     const wait =
       until === undefined
@@ -102,6 +103,7 @@ export class Removal {
       this.tries.tryWith(fault, length),
       wait,
       first ? beside(lane, decisions.whileActing, this.once(restart)) : undefined,
+      first ? handOver(lane, decisions.handOverAfterMs) : undefined,
     ])
     lane.truth.check()
   }
@@ -158,6 +160,8 @@ export class Removal {
     const { lane } = this
     const done = await this.state()
     if (done.state.lines[0]?.done?.changed !== true) return
+    // New Pods take addresses that were given back.
+    await lane.churn.play([...this.decisions.whilePlanning, ...this.decisions.whileActing], 2)
     await this.tries.step({ length: settled(done.events) })
     const asked = await this.state()
     const at = lane.node.clock.now()

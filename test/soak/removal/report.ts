@@ -8,6 +8,8 @@ export interface Soaked {
   wallMs: number
   /** Another tool's script, or undefined for ours. */
   other: string | undefined
+  /** SHA-256 of the script that was run. */
+  digest: string
   /** Why the soak itself came to an early end. */
   broken: string | undefined
 }
@@ -47,11 +49,11 @@ const faultRows = (faults: Record<string, number>): string[] => {
 
 /** What a person reads at the end. */
 export const report = (soaked: Soaked): string => {
-  const { counts, seed, runtimes, stores, wallMs, other } = soaked
+  const { counts, seed, runtimes, stores, wallMs, other, digest } = soaked
   return [
     '',
     row('rounds', `${number(counts.rounds)} on ${stores} stores, seed ${seed}, runtime ${runtimes}`),
-    row('script', other ?? 'ours, through plan, approval and worker'),
+    row('script', `${other ?? 'ours, through plan, approval and worker'} (sha256 ${digest.slice(0, 12)}…)`),
     row('ADDs', `${number(counts.adds)}, and ${number(counts.full)} that found the range full`),
     row('DELs', number(counts.dels)),
     row(
@@ -65,6 +67,7 @@ export const report = (soaked: Soaked): string => {
       `${number(counts.scripts)}, ${number(counts.refusals)} steps refused and planned again`,
     ),
     row('Pods starting beside them', number(counts.starting)),
+    row('orphans given to new Pods meanwhile', number(counts.handedOver)),
     row('undone', number(counts.undone)),
     'killed, cut off or held up:',
     ...faultRows(counts.faults),

@@ -51,6 +51,8 @@ export const playLast = async (lane: Lane, round: number): Promise<void> => {
     skewMs: undefined,
     recordsSilent: 'never',
     listsNothing: false,
+    listsPart: false,
+    handOverAfterMs: undefined,
     olderThanMs: 0,
     probe: true,
     readingWaitsMs: [],

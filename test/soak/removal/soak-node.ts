@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { LabClock } from '../../lab/clock.js'
 import { ipamConfig, loadNetwork } from '../../lab/nodes/conflist.js'
@@ -6,30 +6,13 @@ import { inspectpJson, podsJson, podsTsv } from '../../lab/nodes/cri-json.js'
 import { draftSandbox, newId, newUuid, type Sandbox } from '../../lab/nodes/model.js'
 import { plantBoot, plantTree } from '../../lab/nodes/node-tree.js'
 import { StateFiles } from '../../lab/nodes/state-files.js'
-
-export type RuntimeKind = 'containerd-1' | 'containerd-2' | 'crio'
+import { type RuntimeKind, versions } from './runtime-kinds.js'
 
 /** Small, so that a freed address is given out again at once: 29 addresses. */
 export const subnet = '10.244.7.0/27'
 export const storeDir = '/var/lib/cni/networks/k8s-pod-network'
 export const quarantineDir = '/var/lib/cni/cnibot-quarantine'
 export const nodeName = 'node-07'
-
-const versions: Record<RuntimeKind, { name: string; version: string; socket: string; unit: string }> = {
-  'containerd-1': {
-    name: 'containerd',
-    version: '1.7.24',
-    socket: '/run/containerd/containerd.sock',
-    unit: 'containerd',
-  },
-  'containerd-2': {
-    name: 'containerd',
-    version: '2.1.4',
-    socket: '/run/containerd/containerd.sock',
-    unit: 'containerd',
-  },
-  crio: { name: 'cri-o', version: '1.31.2', socket: '/run/crio/crio.sock', unit: 'crio' },
-}
 
 export interface SoakPod {
   uid: string
@@ -106,7 +89,13 @@ export class SoakNode {
     return join(this.root, storeDir)
   }
 
-  answer(state: 'up' | 'down' | 'empty'): void {
+  /** `part`: the list lacks two of five, the records do not. */
+  answer(state: 'up' | 'down' | 'empty' | 'part'): void {
+    if (state === 'part') {
+      const some = [...this.listed.values()].filter((_, index) => index % 5 < 3)
+      this.files.write('part/pods.json', podsJson(some))
+      this.files.write('part/pods.tsv', podsTsv(some))
+    }
     this.files.write('runtime', `${state}\n`)
   }
 
@@ -183,6 +172,23 @@ export class SoakNode {
     const name = `cni-${id.slice(0, 12)}`
     rmSync(join(this.root, 'run/netns', name), { force: true })
     this.files.remove(`netns/${name}`)
+  }
+
+  /** The plugin dates a file by the node's clock; here that is another than this machine's. */
+  dateFile(ip: string): void {
+    const seconds = this.nodeNow() / 1000
+    try {
+      utimesSync(join(this.store, ip), seconds, seconds)
+    } catch {
+      // Somebody took it: the check says so.
+    }
+  }
+
+  /** The plugin goes on from the address it gave out last: so this one is the next that it tries. */
+  goOnBefore(ip: string): void {
+    const [last = '', ...net] = ip.split('.').toReversed()
+    const before = [...net.toReversed(), Number(last) - 1].join('.')
+    writeFileSync(join(this.store, 'last_reserved_ip.0'), before)
   }
 
   renderApi(): void {

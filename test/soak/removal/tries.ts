@@ -65,7 +65,11 @@ export class Tries {
     const arrived = lane.gate.arrived()
     const session: StepOrder['session'] = sessionLost ? { lost: 'after the list' } : { lost: 'never' }
     const stepping = this.step({ length, script: lane.soak.stillAt(index), session })
-    const came = await Promise.race([arrived.then(() => true), stepping.then(() => false)])
+    let came = false
+    void arrived.then(() => (came = true))
+    await Promise.race([arrived, stepping])
+    // The session is lost, the script goes on: it is still to come to its place, or to its end.
+    while (!came && sessionLost && lane.acting.scriptsRun()) await delay(2)
     const locked = lane.soak.statements.underLock(index)
     lane.count(came ? `script stands still at line ${index}` : 'script ended before it stood still')
     if (came && locked) {
@@ -75,7 +79,10 @@ export class Tries {
       await delay(8)
       await lane.gate.release()
       await waiting
-    } else if (came) await lane.churn.play([...decisions.whileWaiting, ...decisions.whilePlanning], 3)
+    } else if (came) {
+      await lane.churn.handOver(decisions.probe ? 0.9 : 0.4)
+      await lane.churn.play([...decisions.whileWaiting, ...decisions.whilePlanning], 3)
+    }
     if (sessionLost && came && !locked) this.stray = true
     else await lane.gate.release()
     await stepping

@@ -65,6 +65,10 @@ export class Truth {
     if (owner !== undefined) owner.standing = 'lost'
   }
 
+  addressOf(id: string): string | undefined {
+    return this.owners.get(id)?.ip
+  }
+
   standingOf(id: string): Standing | undefined {
     return this.owners.get(id)?.standing
   }

@@ -11,6 +11,7 @@ const pages = [
   'CHANGELOG.md',
   'runbooks/README.md',
   'docs/settings.md',
+  'docs/audit.md',
   'docs/node-access.md',
 ]
 const read = (page: string) => readFileSync(join(root, page), 'utf8')

@@ -8,7 +8,9 @@ import type { RunStepDeps } from './step-events.js'
 
 const sayOutcome = (state: RunState, outcome: Outcome): string => {
   const removed = state.lines.flatMap(l =>
-    l.done?.kind === 'remove-orphans' && l.status === 'done' ? [l.done.says] : [],
+    (l.done?.kind === 'remove-orphans' || l.done?.kind === 'drain') && l.status === 'done'
+      ? [l.done.says]
+      : [],
   )
   const failed = state.lines.findLast(l => l.error)?.error?.message
   const left = state.lines

@@ -58,6 +58,7 @@ test('Ctrl-C in the middle of the story leaves no process and no folder', async 
 test.each([
   [['--ply'], /Unknown option '--ply'/],
   [['--port', 'many'], /--port many is no port/],
+  [['--path', 'reboot'], /--path reboot is neither reconcile nor drain/],
 ])('a wrong argument is one line and the usage: %s', (args, says) => {
   const { status, stderr } = spawnSync(process.execPath, [demo, ...args], { encoding: 'utf8' })
   expect(stderr).toMatch(says)

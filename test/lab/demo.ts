@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
+import { movablePods, makeRoomInTheBudget, type Path } from './drain-story.js'
 import { textOf, thread } from './driver.js'
 import { liveAddresses, nextDay, repairByClicks, tellStory } from './play.js'
 import type { Message } from './slack/index.js'
@@ -14,7 +15,11 @@ const teller: Teller = {
   say: line => console.log(`${`${((performance.now() - began) / 1000).toFixed(1)} s`.padStart(8)}  ${line}`),
 }
 
-/** Prints each message of the thread when it is posted; edits are printed by their first line. */
+/** Of an edited card: how far a long step has come since. */
+const progress = (text: string, before: string): string[] =>
+  text.split('\n').filter(line => /^\u2003\d+ of \d+/.test(line) && !before.includes(line))
+
+/** Prints each message of the thread when it is posted; edits are printed by their first line and their progress. */
 const printThread = (world: World): (() => void) => {
   const seen = new Map<string, string>()
   const show = (message: Message): void => {
@@ -23,7 +28,8 @@ const printThread = (world: World): (() => void) => {
     if (before === text) return
     seen.set(message.ts, text)
     const indent = message.thread_ts === undefined ? '' : '    '
-    const shown = before === undefined ? text : `(edited) ${text.split('\n')[0]}`
+    const shown =
+      before === undefined ? text : `(edited) ${[text.split('\n')[0], ...progress(text, before)].join('\n')}`
     console.log(
       shown
         .split('\n')
@@ -43,15 +49,19 @@ const rollout = (world: World): string => {
 }
 
 /** Plays the whole story by itself; true only when the node was repaired and proven. */
-const play = async (world: World, scale: Scale): Promise<boolean> => {
+const play = async (world: World, { scale, path }: Wanted): Promise<boolean> => {
   const node = world.nodes.node(brokenNode)
   const before = node.allocations()
-  const live = liveAddresses(world)
-  await repairByClicks(world, teller)
+  const leaked = node.orphans()
+  const moving = movablePods(world)
+  await repairByClicks(world, teller, path)
   const after = node.allocations()
   const kept = new Map(after.map(a => [a.address, a.owner]))
-  const touched = [...live].filter(([address, owner]) => kept.get(address) !== owner).length
-  const removed = before.filter(a => !after.some(b => b.address === a.address && b.owner === a.owner)).length
+  // Of sandboxes that live now: those of Pods that moved away gave theirs back themselves.
+  const touched = [...liveAddresses(world)].filter(([address, owner]) => kept.get(address) !== owner).length
+  const removed = leaked.filter(({ address, owner }) => kept.get(address) !== owner).length
+  const stayed = movablePods(world)
+  const moved = [...moving].filter(uid => !stayed.has(uid)).length
   await nextDay(world, teller)
   // The head alone says that the incident is over; other messages speak of it beforehand.
   const recounted = textOf(thread(world)[0] ?? { text: '' }).startsWith('🟢')
@@ -60,14 +70,16 @@ const play = async (world: World, scale: Scale): Promise<boolean> => {
     `\naddresses on ${brokenNode}: ${before.length} before, ${after.length} after, without a sandbox now: ${orphans}`,
   )
   console.log(`removed: ${removed}`)
+  if (path === 'drain') console.log(`Pods moved: ${moved} of ${moving.size}`)
   console.log(`live addresses touched: ${touched}`)
   console.log(`DaemonSet platform/node-exporter: ${rollout(world)}`)
   console.log(`re-count a day later: ${recounted ? 'done, matched' : 'not proven'}`)
   const everywhere = rollout(world) === `${scale.nodes.length} of ${scale.nodes.length}`
-  return touched === 0 && removed > 0 && orphans === 0 && everywhere && recounted
+  const asChosen = path === 'drain' ? moved === moving.size && moved > 0 : moved === 0
+  return touched === 0 && removed > 0 && orphans === 0 && asChosen && everywhere && recounted
 }
 
-const interactive = async (world: World): Promise<void> => {
+const interactive = async (world: World, path: Path): Promise<void> => {
   console.log(`\nOpen ${world.slack.pageUrl}\n`)
   console.log('You are "approver"; switch to "viewer" on the page to see a refusal.')
   console.log('Press Enter here to let a day pass (for the re-count), Ctrl-C to end.\n')
@@ -75,14 +87,16 @@ const interactive = async (world: World): Promise<void> => {
     world.clock.advance(24 * 3_600_000 + 60_000)
     teller.say('a day passes')
   })
+  if (path === 'drain') await makeRoomInTheBudget(world, teller, 24 * 3_600_000)
   await new Promise<never>(() => {})
 }
 
 const usage =
-  'usage: npm run demo -- [--play] [--small] [--port PORT]   --small: 4 nodes, not 18; PORT: of the page'
+  'usage: npm run demo -- [--play] [--path reconcile|drain] [--small] [--port PORT]   --path: the repair that is chosen; --small: 4 nodes, not 18; PORT: of the page'
 
 interface Wanted {
   playing: boolean
+  path: Path
   scale: Scale
   port: number
 }
@@ -92,13 +106,21 @@ const read = (): Wanted => {
     const { values } = parseArgs({
       options: {
         play: { type: 'boolean', default: false },
+        path: { type: 'string', default: 'reconcile' },
         small: { type: 'boolean', default: false },
         port: { type: 'string', default: '0' },
       },
     })
     if (!/^\d{1,5}$/.test(values.port) || Number(values.port) > 65_535)
       throw new Error(`--port ${values.port} is no port`)
-    return { playing: values.play, scale: values.small ? small : full, port: Number(values.port) }
+    if (values.path !== 'reconcile' && values.path !== 'drain')
+      throw new Error(`--path ${values.path} is neither reconcile nor drain`)
+    return {
+      playing: values.play,
+      path: values.path,
+      scale: values.small ? small : full,
+      port: Number(values.port),
+    }
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : String(error)}\n${usage}`)
     process.exit(2)
@@ -106,12 +128,13 @@ const read = (): Wanted => {
 }
 
 /** The whole demo in a world that is there; resolves with the exit code, and never while a person looks around. */
-const tell = async (world: World, { playing, scale }: Wanted): Promise<number> => {
+const tell = async (world: World, wanted: Wanted): Promise<number> => {
+  const { playing, scale, path } = wanted
   try {
     console.log(`The page of the local Slack: ${world.slack.pageUrl}`)
-    await tellStory(world, teller, scale)
-    if (playing) return (await play(world, scale)) ? 0 : 1
-    await interactive(world)
+    await tellStory(world, teller, scale, path)
+    if (playing) return (await play(world, wanted)) ? 0 : 1
+    await interactive(world, path)
     return 0
   } catch (error) {
     if (stopping) return 1

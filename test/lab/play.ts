@@ -1,13 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { guardedDatabase, makeRoomInTheBudget, type Path } from './drain-story.js'
 import { buttonsOf, saying, textOf, thread } from './driver.js'
 import type { Message } from './slack/index.js'
 import { brokenNode, loadTest, type Scale, scenes, startWorkloads, type Teller, times } from './story.js'
 import type { World } from './world.js'
 
 /** Everything up to the fourth ticket: the node is full, the thread shows why. Bot and worker run from here on. */
-export const tellStory = async (world: World, teller: Teller, scale: Scale): Promise<void> => {
+export const tellStory = async (
+  world: World,
+  teller: Teller,
+  scale: Scale,
+  path: Path = 'reconcile',
+): Promise<void> => {
   await loadTest(world, teller, scale)
-  await startWorkloads(world, teller, scale)
+  await startWorkloads(world, teller, scale, path === 'drain' ? guardedDatabase : undefined)
   await Promise.all([world.start('bot'), world.start('worker')])
   teller.say('bot and worker are running')
   for (const scene of scenes) {
@@ -43,17 +49,52 @@ const insist = async (world: World, ts: string, actionId: string): Promise<void>
   }
 }
 
-/** The approver reads every plan and approves it, until the run has ended; then the next day comes. */
-export const repairByClicks = async (world: World, { say }: Teller): Promise<void> => {
-  const done = new Set<string>()
-  const head = await world.slack.waitFor(
-    () => thread(world).find(m => buttonsOf(m).some(b => b.action_id === 'cnibot:reconcile')),
+const openers = { reconcile: 'reconcile in place', drain: 'drain, then clear' }
+
+/** The approver opens a repair, reads every plan and approves it, until the run has ended. */
+export const repairByClicks = async (
+  world: World,
+  teller: Teller,
+  path: Path = 'reconcile',
+): Promise<void> => {
+  await openRepair(world, teller, path)
+  await Promise.all([
+    approveAll(world, teller),
+    ...(path === 'drain' ? [makeRoomInTheBudget(world, teller)] : []),
+  ])
+}
+
+const withButton = (world: World, actionId: string, says = /./): Promise<Message> =>
+  world.slack.waitFor(
+    () =>
+      thread(world).find(
+        m => says.test(textOf(m)) && buttonsOf(m).some(b => String(b.action_id) === actionId),
+      ),
     60_000,
-    'the button that opens the repair',
+    `the button ${actionId}`,
   )
-  await insist(world, head.ts, 'cnibot:reconcile')
-  say('approver clicks: reconcile in place')
-  for (let clicks = 0; clicks < 12; clicks++) {
+
+const openRepair = async (world: World, { say }: Teller, path: Path): Promise<void> => {
+  const actionId = `cnibot:${path}`
+  if (path === 'drain') await compareFirst(world, say)
+  const chosen = await withButton(world, actionId, path === 'drain' ? comparison : undefined)
+  await insist(world, chosen.ts, actionId)
+  say(`approver clicks: ${openers[path]}`)
+}
+
+const comparison = /^\*Compare repairs/
+
+/** Both repairs are looked at side by side; the choice is made on that card. */
+const compareFirst = async (world: World, say: Teller['say']): Promise<void> => {
+  const head = await withButton(world, 'cnibot:compare')
+  await insist(world, head.ts, 'cnibot:compare')
+  say('approver clicks: compare repairs')
+  await saying(world, comparison)
+}
+
+const approveAll = async (world: World, { say }: Teller): Promise<void> => {
+  const done = new Set<string>()
+  for (let clicks = 0; clicks < 15; clicks++) {
     const next = await world.slack.waitFor(
       () => {
         const messages = thread(world)
@@ -74,7 +115,7 @@ export const repairByClicks = async (world: World, { say }: Teller): Promise<voi
     say(`approver reads and clicks ${action}: ${textOf(next).split('\n')[0]}`)
     await insist(world, next.ts, `cnibot:${action}`)
   }
-  throw new Error('twelve approvals and no end')
+  throw new Error('fifteen approvals and no end')
 }
 
 export interface Outcome {

@@ -56,8 +56,19 @@ export const loadTest = async (world: World, { say }: Teller, scale: Scale): Pro
   node.logDelFailures({ count: 187, between: [times.loadTest, times.loadTest + 50 * minute] })
 }
 
+/** Workloads of one version of the story, which take so many of the broken node's addresses. */
+export interface Extra {
+  addresses: number
+  start(world: World): void
+}
+
 /** 18 nodes at work, node-07 the emptiest of them and full to the last address. */
-export const startWorkloads = async (world: World, { say }: Teller, scale: Scale): Promise<void> => {
+export const startWorkloads = async (
+  world: World,
+  { say }: Teller,
+  scale: Scale,
+  also?: Extra,
+): Promise<void> => {
   const { store } = world.api
   world.clock.jumpTo(times.begin)
   for (const name of ['payments', 'search', 'batch', 'platform', 'shop', 'cnibot', 'loadtest'])
@@ -65,10 +76,14 @@ export const startWorkloads = async (world: World, { say }: Teller, scale: Scale
   store.create('daemonsets', daemonSet('kube-system', 'kube-proxy', true))
   store.create('daemonsets', daemonSet('platform', 'node-agent', true))
   const place = new Map(
-    scale.nodes.map((name, i) => [name, name === brokenNode ? scale.live : scale.others + (i % 3)]),
+    scale.nodes.map((name, i) => [
+      name,
+      name === brokenNode ? scale.live - (also?.addresses ?? 0) : scale.others + (i % 3),
+    ]),
   )
   placeReplicas(store, 'shop', 'storefront', place)
   setSchedulable(world, brokenNode, false)
+  also?.start(world)
   store.create('deployments', deployment('payments', 'api', 11))
   store.create('deployments', deployment('search', 'query', 5))
   say(`starting the Pods of ${scale.nodes.length} nodes`)

@@ -6,7 +6,7 @@ const container = (name: string) => ({
   resources: { requests: { cpu: '10m', memory: '16Mi' } },
 })
 
-const template = (namespace: string, app: string, spec: Record<string, unknown> = {}) => ({
+export const template = (namespace: string, app: string, spec: Record<string, unknown> = {}) => ({
   metadata: { labels: { app }, namespace },
   spec: { containers: [container(app)], ...spec },
 })

@@ -154,11 +154,13 @@ describe('the chart', () => {
       (manifests.find(one => one.kind === kind && one.metadata.name === name)?.rules ?? []).flatMap(rule =>
         rule.resources.flatMap(resource => rule.verbs.map(verb => `${verb} ${resource}`)),
       )
-    const reading = /^(get|list|watch) (nodes|pods|events|daemonsets|replicasets|jobs|poddisruptionbudgets|endpointslices)$/
+    const reading =
+      /^(get|list|watch) (nodes|pods|events|daemonsets|replicasets|jobs|poddisruptionbudgets|endpointslices)$/
     expect(allowed('ClusterRole', 'ops-cni-bot').filter(one => !reading.test(one))).toEqual([])
     expect(allowed('ClusterRole', 'ops-cni-bot')).toContain('watch pods')
     expect(allowed('ClusterRole', 'ops-cni-worker').filter(one => !reading.test(one))).toEqual([
       'patch nodes',
+      'create pods/eviction',
     ])
     expect(allowed('Role', 'cni-worker-test-pods')).toEqual(['create pods', 'get pods', 'delete pods'])
   })

@@ -42,13 +42,25 @@ const move = ({ namespace, name, controller }: DrainPod): string =>
 
 const loopback = /^(127\.|::1$|::ffff:127\.)/
 
-/** Redis beside this process is wherever this process is. */
-const redisOn = (input: OwnGroundInput): { here?: string; unknown?: string } => {
-  const { node, pods, self, redis } = input
+type Found = { here?: string; unknown?: string }
+
+/** Redis beside this process is wherever this process is; loopback says nothing of any other machine. */
+const besideUs = ({ node, self }: OwnGroundInput, host: string): Found => {
+  if (self === undefined) return { unknown: `where Redis runs: ${host} is on the machine of this process` }
+  return self.node === node.name
+    ? { here: `Redis, beside this process: move Pod ${nameOf(self)} and its Redis to another node` }
+    : {}
+}
+
+const redisOn = (input: OwnGroundInput): Found => {
+  const { node, pods, redis } = input
   if ('why' in redis) return { unknown: `where Redis runs: ${redis.why}` }
   const { host, addresses, nodes } = redis
+  if (addresses.length > 0 && addresses.every(address => loopback.test(address))) return besideUs(input, host)
+  // A Pod on the host network has the node's address, and so have all others like it.
   const pod = pods.find(
-    each => redis.pods.includes(nameOf(each)) || each.ips.some(ip => addresses.includes(ip)),
+    each =>
+      redis.pods.includes(nameOf(each)) || (!each.hostNetwork && each.ips.some(ip => addresses.includes(ip))),
   )
   if (pod)
     return {
@@ -57,14 +69,9 @@ const redisOn = (input: OwnGroundInput): { here?: string; unknown?: string } => 
   if (nodes.includes(node.name) || (node.internalIp !== undefined && addresses.includes(node.internalIp)))
     return { here: `Redis, at ${host} on the node itself: this node must be drained by hand` }
   if (nodes.length > 0) return {}
-  if (!addresses.every(address => loopback.test(address)))
-    return {
-      unknown: `where Redis runs: ${host} leads to ${addresses.join(', ')}, which is no Pod and no address of ${node.name}; a Service of that address might still lead here`,
-    }
-  if (self === undefined) return { unknown: `where Redis runs: ${host} is on the machine of this process` }
-  return self.node === node.name
-    ? { here: `Redis, beside this process: move Pod ${nameOf(self)} and its Redis to another node` }
-    : {}
+  return {
+    unknown: `where Redis runs: ${host} leads to ${addresses.join(', ')}, which is no Pod and no address of ${node.name}; a Service of that address might still lead here`,
+  }
 }
 
 /**

@@ -82,6 +82,19 @@ describe('B9: the ground this program stands on', () => {
     expect(ground(over).here).toEqual([expect.stringMatching(says)])
   })
 
+  test('a Pod on the host network is not taken for a Redis on its node', () => {
+    const proxy = pod('kube-system', 'proxy', { hostNetwork: true, ips: ['10.0.0.7'] })
+    const redis = { host: 'redis.example', addresses: ['10.0.0.7'], nodes: [], pods: [] }
+    expect(ground({ pods: [proxy], redis }).here).toEqual([expect.stringMatching(/on the node itself/)])
+  })
+
+  test('a node that is reached by loopback is not therefore the machine of this process', () => {
+    const redis = { host: 'localhost', addresses: ['127.0.0.1'], nodes: [], pods: [] }
+    const node = { name: 'node-07', internalIp: '127.0.0.1' }
+    const proxy = pod('kube-system', 'proxy', { hostNetwork: true, ips: ['127.0.0.1'] })
+    expect(ground({ node, pods: [proxy], redis })).toEqual({ here: [], unknown: [] })
+  })
+
   test('Redis that cannot be found is not known, never elsewhere', () => {
     expect(ground({ redis: { host: 'redis', why: 'redis has no address here' } })).toEqual({
       here: [],

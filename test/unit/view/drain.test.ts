@@ -1,6 +1,7 @@
 import { departureList, departureWords, type Departure } from '../../../src/core/drain/progress.js'
 import { progressText } from '../../../src/view/progress.js'
 import { runMessage } from '../../../src/view/run.js'
+import { asMrkdwn } from '../../../src/view/text.js'
 import { undoPreview } from '../../../src/view/undo.js'
 import { textOf } from '../../lab/driver.js'
 import { digest, event, fold, opened, planOf, runbook, t0 } from '../runbook/runs.js'
@@ -72,7 +73,7 @@ describe('the card of a run that drains', () => {
       /▸ \*Drain node-07: evict 44 Pods\* — running since .*\n.*31 of 44, waiting for payments\/payments-db-0: PDB payments-db allows 0 .*\(11:31:00\)/,
     )
     expect(card).not.toContain('30 of 44')
-    expect(progressText(run, 'UTC').join('')).toContain('31 of 44, waiting for')
+    expect(asMrkdwn(progressText(run, 'UTC'))).toContain('31 of 44, waiting for')
   })
 
   test('text of the cluster in a note cannot become markup', () => {

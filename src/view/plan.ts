@@ -235,6 +235,6 @@ export const attemptMessage = (card: Card, line: Line, attempt: Attempt): Messag
 export const supersededMessage = (digest8: string): Message =>
   message(t`A plan was given up`, [
     section([
-      t`${strong('This plan was given up')} (${code(shownDigest(digest8))}): it was refused, it expired, or the node changed. Nobody approved it and nothing of it ran. The newest plan is below.`,
+      t`${strong('This plan was given up')} (${code(shownDigest(digest8))}): it expired, or the node changed. Nobody decided on it and nothing of it ran. The newest plan is below.`,
     ]),
   ])

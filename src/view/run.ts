@@ -115,14 +115,19 @@ const failureBlocks = (input: RunInput): Block[] => {
   const { run } = input
   const line = run.lines.find(each => each.status === 'failed' || each.status === 'undo-failed')
   if (!line?.error) return []
+  const earlier = changes[line.spec.kind] && mayHaveActed(line)
   if (line.refused)
-    return [section([t`${strong('Refused')}: ${lineWords(line, run.node)}. Nothing of this plan was done.`])]
+    return [
+      section([
+        t`${strong('Refused:')} ${lineWords(line, run.node)}. Nothing of this plan was done.${earlier ? ' An earlier try may have done something.' : ''}`,
+      ]),
+    ]
   const output = clean(line.error.output).trimEnd().split('\n')
   const left = output.length - excerptLines
   const nothing =
     line.error.class !== 'refused'
       ? ''
-      : changes[line.spec.kind] && mayHaveActed(line)
+      : earlier
         ? ' This try did nothing; an earlier one may have.'
         : ' Nothing was done.'
   const commands = line.plan?.commands ?? []

@@ -41,12 +41,19 @@ describe('settings', () => {
       rolloutStuckAfter: 15 * 60_000,
       slackApiUrl: 'https://slack.com/api/',
       maxNodesUnderRepair: 1,
+      approversHigh: [],
+      paused: false,
+      stormThreshold: 3,
+      stormWindow: 15 * 60_000,
       httpPort: 8080,
     })
     expect(bot.kubeconfig).toBeUndefined()
     expect(readSettings(workerEnv, 'worker')).toMatchObject({
       sshPort: 22,
       approvalTtl: 30 * 60_000,
+      approvalsLow: 1,
+      approvalsHigh: 1,
+      paused: false,
       sshProbeCommand: ['/bin/sh', '-s', '--'],
       sshRemoveCommand: ['sudo', '-n', '/usr/local/lib/cnibot/remove-orphans'],
       sshNodeAddresses: new Map(),

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { openApprovers } from '../../../src/adapters/slack/approvers.js'
+import { openApproverLists, openApprovers } from '../../../src/adapters/slack/approvers.js'
 import { openThread } from '../../../src/adapters/slack/thread.js'
 import { Failed, type Message, type Thread, Unreachable } from '../../../src/ports.js'
 import { type FakeLog, fakeLog } from '../../fakes/log.js'
@@ -156,5 +156,31 @@ describe('approvers', () => {
     expect(await openApprovers(access, { users: ['U1'], groups: [] }).people()).toEqual(['U1'])
     expect(await openApprovers(access, { users: [], groups: [] }).people()).toEqual([])
     expect(slack.calls('usergroups.users.list')).toEqual([])
+  })
+
+  test('B2: a risk with a list of its own is approved by that list, the others by the general one', async () => {
+    const access = { botToken: slack.botToken, apiUrl: slack.apiUrl, log }
+    const [one, two] = [slack.userId('approver'), slack.userId('second-approver')]
+    const lists = openApproverLists(
+      access,
+      { users: ['U0GENERAL'], groups: [] },
+      { low: [], medium: ['U0MEDIUM'], high: [slack.groupId('sre-oncall'), 'U0HIGH'] },
+    )
+    expect(await lists.people('low')).toEqual(['U0GENERAL'])
+    expect(await lists.people('medium')).toEqual(['U0MEDIUM'])
+    expect(await lists.people('high')).toEqual(['U0HIGH', one, two])
+    expect(await lists.people()).toEqual(['U0GENERAL', 'U0MEDIUM', 'U0HIGH', one, two])
+    expect(lists.named('high')).toBe(`<!subteam^${slack.groupId('sre-oncall')}>, <@U0HIGH>`)
+    expect(lists.named('low')).toBe('<@U0GENERAL>')
+  })
+
+  test('B2: while one list cannot be read nobody is known to be on any', async () => {
+    slack.faults.failBefore('usergroups.users.list', { code: 'missing_scope' }, 2)
+    const access = { botToken: slack.botToken, apiUrl: slack.apiUrl, log }
+    const none = { low: [], medium: [], high: [slack.groupId('sre-oncall')] }
+    const lists = openApproverLists(access, { users: ['U0GENERAL'], groups: [] }, none)
+    expect(await lists.people()).toBeUndefined()
+    expect(await lists.people('high')).toBeUndefined()
+    expect(await lists.people('low')).toEqual(['U0GENERAL'])
   })
 })

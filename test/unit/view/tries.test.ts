@@ -98,11 +98,11 @@ test('an approved plan that was outdated before it began says that it was not be
   )
 })
 
-test('a plan nobody approved is told as given up, and that nothing of it ran', () => {
+test('a plan nobody decided on is told as given up, and that nothing of it ran', () => {
   const old = `plan-r-1-2-7f3a91c2-2`
   const gone = drawn(again, ['head', old]).find(each => each.key === old)
   expect(gone && shown(gone.message)).toMatch(
-    /given up\* \(`7f3a·91c2`\).* Nobody approved it and nothing of it ran/,
+    /given up\* \(`7f3a·91c2`\).* Nobody decided on it and nothing of it ran/,
   )
   expect(gone && buttonsOf(gone.message)).toEqual([])
 })

@@ -45,6 +45,9 @@ export interface PodVerdict {
 export const nameOf = ({ namespace, name }: { namespace: string; name: string }): string =>
   `${namespace}/${name}`
 
+/** `1 Pod`, `44 Pods`. */
+export const podCount = (n: number): string => `${n} ${n === 1 ? 'Pod' : 'Pods'}`
+
 export const isFinished = ({ phase }: Pick<PodFacts, 'phase'>): boolean =>
   phase === 'Succeeded' || phase === 'Failed'
 

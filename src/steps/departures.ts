@@ -1,6 +1,6 @@
 import { refusalWords } from '../core/drain/budget.js'
 import { type Departure, departureList, departureWords } from '../core/drain/progress.js'
-import { type DrainPod, nameOf } from '../core/evictable.js'
+import { type DrainPod, nameOf, podCount } from '../core/evictable.js'
 import { shownDuration } from '../core/duration.js'
 import { type Eviction, Failed, Unreachable } from '../ports.js'
 import type { StepContext } from './step.js'
@@ -140,7 +140,7 @@ export const stoppedShort = (node: string, all: readonly Departure[], why: strin
   const gone = all.filter(({ state }) => state === 'gone').length
   const left = departureList(all)
   return new Failed(
-    `${gone} of ${all.length} Pods left ${node}; ${left.length} are still there: ${why}`,
+    `${gone} of ${podCount(all.length)} left ${node}, still there ${left.length}: ${why}`,
     left.join('\n'),
   )
 }

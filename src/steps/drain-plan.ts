@@ -1,6 +1,13 @@
 import { type Budget, budgetsOf, budgetWords } from '../core/drain/budget.js'
 import { ownGround } from '../core/drain/own-ground.js'
-import { drainVerdicts, isFinished, nameOf, type PodVerdict, type Standing } from '../core/evictable.js'
+import {
+  drainVerdicts,
+  isFinished,
+  nameOf,
+  podCount,
+  type PodVerdict,
+  type Standing,
+} from '../core/evictable.js'
 import type { NodeFacts } from '../core/evidence/bundle.js'
 import { shownDuration } from '../core/duration.js'
 import type { Plan } from '../core/runbook/plan.js'
@@ -93,16 +100,16 @@ const factsOf = (
   const unmanaged = those(one => goes(one) && one.pod.controller === undefined && !isFinished(one.pod))
   const staying = those(({ verdict }) => verdict === 'leave')
   return [
-    `Evicts ${moving.length} Pods from ${node}; ${staying.length} DaemonSet and static Pods stay, with their addresses.`,
+    `Evicts ${podCount(moving.length)} from ${node}; ${podCount(staying.length)} of DaemonSets or the kubelet itself stay, with their addresses.`,
     waiting.length === 0
       ? 'No budget (PDB) is in the way now.'
-      : `${waiting.length} wait for a budget (PDB): ${some(verdicts.filter(({ verdict }) => verdict === 'waits').map(({ pod, why }) => `${nameOf(pod)}, ${why}`))}.`,
+      : `Waiting for a budget (PDB), ${waiting.length}: ${some(verdicts.filter(({ verdict }) => verdict === 'waits').map(({ pod, why }) => `${nameOf(pod)}, ${why}`))}.`,
     losing.length === 0
       ? 'No Pod has data in an emptyDir.'
-      : `${losing.length} lose what is in their emptyDir: ${some(losing.map(({ pod, loses }) => `${nameOf(pod)} (${loses.join(', ')})`))}.`,
+      : `Losing what is in an emptyDir, ${losing.length}: ${some(losing.map(({ pod, loses }) => `${nameOf(pod)} (${loses.join(', ')})`))}.`,
     unmanaged.length === 0
       ? 'Each of them has a controller that starts it elsewhere.'
-      : `${unmanaged.length} have no controller, and nothing starts them again: ${some(unmanaged)}.`,
+      : `Without a controller, so nothing starts them again, ${unmanaged.length}: ${some(unmanaged)}.`,
     `Waits for budgets up to ${shownDuration(params.deadline)}; each Pod may take its own grace period and ${shownDuration(params.pod_deadline)} more. Pods that come later are not touched.`,
     'This cannot be undone: Pods that moved stay where they are.',
     ...unknown.map(what => `Not known: ${what}.`),
@@ -123,7 +130,7 @@ const refuseBlocked = (node: string, verdicts: readonly PodVerdict[]): void => {
   const blocking = verdicts.filter(({ verdict }) => verdict === 'blocks')
   if (blocking.length === 0) return
   throw new Refused(
-    `${node} cannot be drained: ${blocking.length} Pods cannot be moved by eviction. ${some(blocking.map(({ pod, why }) => `${nameOf(pod)}: ${why}`))}. Nothing was evicted; move them by hand and retry`,
+    `${node} cannot be drained: ${podCount(blocking.length)} cannot be moved by eviction. ${some(blocking.map(({ pod, why }) => `${nameOf(pod)}: ${why}`))}. Nothing was evicted; move them by hand and retry`,
     [...blocking, ...verdicts.filter(({ verdict }) => verdict !== 'blocks')].map(row).join('\n'),
   )
 }
@@ -146,7 +153,7 @@ export const planDrain = async (params: Params, ctx: StepContext): Promise<Plan<
   ]
   return {
     kind: 'drain',
-    title: `Drain ${node}: evict ${moving.length} Pods`,
+    title: `Drain ${node}: evict ${podCount(moving.length)}`,
     facts: factsOf(node, verdicts, params, unknown),
     lists: lists.filter(({ rows }) => rows.length > 0),
     commands: moving.map(pod =>

@@ -1,5 +1,5 @@
 import { departureWords } from '../core/drain/progress.js'
-import { type DrainPod, nameOf, staysOnNode } from '../core/evictable.js'
+import { type DrainPod, nameOf, podCount, staysOnNode } from '../core/evictable.js'
 import { shownDuration } from '../core/duration.js'
 import type { Done, Plan } from '../core/runbook/plan.js'
 import { Failed, Refused, Unreachable } from '../ports.js'
@@ -14,7 +14,7 @@ const refuseNewcomers = (plan: Plan<'drain'>, ctx: StepContext, pods: readonly D
   const came = pods.filter(pod => !approved.has(pod.uid) && !staysOnNode(pod)).map(nameOf)
   if (came.length === 0) return
   throw new Failed(
-    `the ${approved.size} approved Pods are gone, but ${came.length} others came to ${ctx.run.node} since the plan: ${came.slice(0, 5).join(', ')}. They were not touched; Retry makes a plan with them`,
+    `what was approved is gone, but since the plan ${podCount(came.length)} came to ${ctx.run.node}: ${came.slice(0, 5).join(', ')}. Not touched; Retry makes a plan with them`,
     came.join('\n'),
   )
 }
@@ -61,11 +61,11 @@ const doneOf = (all: readonly Leaving[], pods: readonly DrainPod[], plan: Plan<'
   const evicted = all.filter(one => one.evicted).map(({ pod }) => nameOf(pod))
   const gone = all.filter(one => !one.evicted).map(({ pod }) => nameOf(pod))
   const stay = pods.filter(staysOnNode).length
-  const before = gone.length > 0 ? ` (${gone.length} were gone or going already)` : ''
+  const before = gone.length > 0 ? ` (${gone.length} gone or going already)` : ''
   return {
     kind: 'drain',
     changed: all.length > 0,
-    says: `${all.length} Pods moved away${before}; ${stay} DaemonSet and static Pods stay`,
+    says: `${podCount(all.length)} moved away${before}; ${stay} of DaemonSets or the kubelet itself stay`,
     detail: [...evicted.map(name => `${name} evicted`), ...gone.map(name => `${name} gone already`)],
     commands: plan.commands,
     data: { evicted, gone, stay },

@@ -15,9 +15,11 @@ test('P-A4: the plan names every Pod with its verdict, what its budget allows no
   const plan = await world.plan()
   expect(plan.title).toBe('Drain node-07: evict 2 Pods')
   expect(plan.facts).toEqual([
-    'Evicts 2 Pods from node-07; 1 DaemonSet and static Pods stay, with their addresses.',
-    expect.stringMatching(/^1 wait for a budget \(PDB\): payments\/ledger-0, PDB ledger allows 0 \(needs 2/),
-    '1 lose what is in their emptyDir: payments/ledger-0 (wal).',
+    'Evicts 2 Pods from node-07; 1 Pod of DaemonSets or the kubelet itself stay, with their addresses.',
+    expect.stringMatching(
+      /^Waiting for a budget \(PDB\), 1: payments\/ledger-0, PDB ledger allows 0 \(needs 2/,
+    ),
+    'Losing what is in an emptyDir, 1: payments/ledger-0 (wal).',
     'Each of them has a controller that starts it elsewhere.',
     expect.stringMatching(/^Waits for budgets up to 30 s; .* Pods that come later are not touched\.$/),
     'This cannot be undone: Pods that moved stay where they are.',
@@ -72,7 +74,7 @@ describe('P-A4: nothing is begun that would stop half way; the refusal names eve
       bench([onNode('batch', 'bare', { controller: undefined }), onNode('payments', 'api-1')]),
     )
     expect(message).toMatch(
-      /^node-07 cannot be drained: 1 Pods .* batch\/bare: no controller.*Nothing was evi/,
+      /^node-07 cannot be drained: 1 Pod .* batch\/bare: no controller.*Nothing was evi/,
     )
     expect(output.split('\n')).toEqual([
       expect.stringMatching(/^batch\/bare · blocks/),

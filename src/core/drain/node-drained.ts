@@ -1,5 +1,5 @@
 import type { CheckResult } from '../check.js'
-import { nameOf, staysOnNode } from '../evictable.js'
+import { nameOf, podCount, staysOnNode } from '../evictable.js'
 import { type Bundle, isKnown } from '../evidence/bundle.js'
 
 const shown = (names: readonly string[]): string =>
@@ -18,7 +18,7 @@ export const nodeDrained = ({ node, pods, sandboxes }: Bundle): CheckResult => {
   if (left.length > 0)
     return {
       holds: false,
-      says: `${node}: ${left.length} Pods are still there: ${shown(left)}`,
+      says: `${node}: ${podCount(left.length)} still there: ${shown(left)}`,
       detail: left,
     }
   if (!isKnown(sandboxes))
@@ -29,12 +29,12 @@ export const nodeDrained = ({ node, pods, sandboxes }: Bundle): CheckResult => {
   if (others.length > 0)
     return {
       holds: false,
-      says: `${node}: ${others.length} sandboxes still run for Pods that are gone: ${shown(others)}`,
+      says: `${node}: sandboxes that still run for Pods that are gone, ${others.length}: ${shown(others)}`,
       detail: others,
     }
   return {
     holds: true,
-    says: `${node}: drained; ${staying.size} DaemonSet and static Pods stay, with ${ready.length} sandboxes`,
+    says: `${node}: drained; ${podCount(staying.size)} of DaemonSets or the kubelet itself stay, ready sandboxes ${ready.length}`,
     detail: [...staying],
   }
 }

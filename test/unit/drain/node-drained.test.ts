@@ -46,15 +46,20 @@ describe('node-drained (P-A4: DaemonSet sandboxes survive a drain, so they are j
   test('holds while DaemonSet and static Pods go on, with their sandboxes', () => {
     expect(check([agent, proxy], [sandboxOf(agent), sandboxOf(proxy)])).toEqual({
       holds: true,
-      says: 'node-07: drained; 2 DaemonSet and static Pods stay, with 2 sandboxes',
+      says: 'node-07: drained; 2 Pods of DaemonSets or the kubelet itself stay, ready sandboxes 2',
       detail: ['platform/agent-x', 'kube-system/proxy-node-07'],
     })
   })
 
   test.each<[string, PodFacts[], Sandbox[], RegExp]>([
-    ['a Pod that is still there', [agent, api], [], /1 Pods are still there: payments\/api-1/],
+    ['a Pod that is still there', [agent, api], [], /1 Pod still there: payments\/api-1/],
     ['one that has finished', [{ ...api, phase: 'Succeeded' }], [], /still there/],
-    ['a sandbox that outlived its Pod', [agent], [sandboxOf(agent), sandboxOf(api)], /1 sandboxes still run/],
+    [
+      'a sandbox that outlived its Pod',
+      [agent],
+      [sandboxOf(agent), sandboxOf(api)],
+      /sandboxes that still run for Pods that are gone, 1: payments\/api-1/,
+    ],
   ])('does not hold with %s', (_what, pods, sandboxes, says) => {
     expect(check(pods, sandboxes)).toMatchObject({ holds: false, says: expect.stringMatching(says) })
   })

@@ -199,8 +199,7 @@ for ns in "$R"/run/netns/*; do
 done
 # Namespaces without a name, as docker's: by a process inside each.
 named=" $(readlink /proc/self/ns/net) $(stat -L -c 'net:[%i]' "$R"/run/netns/* 2>/dev/null | tr '\n' ' ') "
-find "$R/proc" -maxdepth 3 -path "$R/proc/[0-9]*/*" ! -path "$R/proc/[0-9]*/ns" ! -path "$R/proc/[0-9]*/ns/net" -prune -o \
-  -path "$R/proc/[0-9]*/ns/net" -printf '%l %p\n' 2>"$W/errors" | awk '!seen[$1]++' >"$W/spaces"
+find "$R"/proc/[0-9]*/ns/net -maxdepth 0 -printf '%l %p\n' 2>"$W/errors" | awk '!seen[$1]++' >"$W/spaces"
 [ -s "$W/spaces" ] || [ -n "$R" ] || unheard 'the network namespaces of processes'
 while read -r ns file; do
   case $named in *" $ns "*) continue ;; esac

@@ -234,13 +234,17 @@ describe('B9: the threads of single nodes', () => {
     expect(buttonsOf(head())).toEqual(['cnibot:hold: Hold', 'cnibot:escalate: Escalate'])
   })
 
-  test('paused: the head says by whom and why, and offers no repair', async () => {
+  test('paused: the head says by whom and why, and offers no repair; looking goes on', async () => {
     const { thread, publish } = await threads({ at: t0, type: 'Paused', by: 'U11', why: 'a rebuild' })
     await publish({ node: 'node-07' })
     const head = thread.posts[0]!.message
     expect(shown(head)).toContain(
       '*Changes are paused* by <@U11> since Wed 11:31: a rebuild. No repair is offered',
     )
-    expect(buttonsOf(head)).toEqual(['cnibot:hold: Hold', 'cnibot:escalate: Escalate'])
+    expect(buttonsOf(head)).toEqual([
+      'cnibot:compare: Compare repairs',
+      'cnibot:hold: Hold',
+      'cnibot:escalate: Escalate',
+    ])
   })
 })

@@ -160,6 +160,7 @@ const soak = async (options: Options): Promise<Soaked> => {
     wallMs: performance.now() - began,
     other,
     digest,
+    statements: parts.statements.remove.length,
     broken,
   }
 }

@@ -8,6 +8,8 @@ export interface Soaked {
   wallMs: number
   /** Another tool's script, or undefined for ours. */
   other: string | undefined
+  /** Between so many pairs of statements our script can die. */
+  statements: number
   /** SHA-256 of the script that was run. */
   digest: string
   /** Why the soak itself came to an early end. */
@@ -33,7 +35,7 @@ const examples = (what: string, list: readonly string[]): string[] =>
   list.length === 0 ? [] : ['', `${what}:`, ...list.slice(0, 20).map(each => `  ${each}`)]
 
 /** Places with a line number are one row: how many places, how many times. */
-const faultRows = (faults: Record<string, number>): string[] => {
+const faultRows = ({ counts: { faults }, statements }: Soaked): string[] => {
   const groups = new Map<string, { places: number; times: number }>()
   for (const [where, times] of Object.entries(faults)) {
     const name = where.replace(/ line \d+$/, ' a line')
@@ -43,7 +45,7 @@ const faultRows = (faults: Record<string, number>): string[] => {
   return [...groups]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, { places, times }]) =>
-      row(`  ${name}`, `${number(times)}${places > 1 ? `, at ${places} different lines` : ''}`),
+      row(`  ${name}`, `${number(times)}${places > 1 ? `, at ${places} of ${statements} places` : ''}`),
     )
 }
 
@@ -70,7 +72,7 @@ export const report = (soaked: Soaked): string => {
     row('orphans given to new Pods meanwhile', number(counts.handedOver)),
     row('undone', number(counts.undone)),
     'killed, cut off or held up:',
-    ...faultRows(counts.faults),
+    ...faultRows(soaked),
     row('addresses removed', number(counts.addressesRemoved)),
     row('longest time under the lock', other === undefined ? `${counts.longestLockMs} ms` : 'not known'),
     row('longest ADD or DEL', `${number(counts.longestPluginMs)} ms`),

@@ -40,6 +40,9 @@ const retryAfterOf = ({ headers, body }: ApiException<unknown>): number | undefi
   return Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : undefined
 }
 
+/** The ledger of the budget itself cannot be trusted; a namespace or a Pod may be called anything. */
+const brokenBudget = /is forbidden: (pdb disruptions allowed is negative|DisruptedPods map too big)/
+
 /** Source: kubernetes pkg/registry/core/pod/storage/eviction.go; the answers of a real server are in the tests. */
 const answerOf = (error: ApiException<unknown>): Eviction | undefined => {
   const causes = causesOf(error.body)
@@ -59,7 +62,7 @@ const answerOf = (error: ApiException<unknown>): Eviction | undefined => {
       // A refusal of the role has no cause and stays an error: nobody waits that away.
       return of('NamespaceTerminating')
         ? { outcome: 'waits', because: 'namespace', says: said, retryAfterMs }
-        : /disruption|DisruptedPods/i.test(said)
+        : brokenBudget.test(said)
           ? { outcome: 'never', says: said }
           : undefined
     case 500:

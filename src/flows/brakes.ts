@@ -3,7 +3,6 @@ import {
   type FleetEvent,
   foldFleet,
   nextOfStorm,
-  pausedBecause,
   type StormSettings,
   stormNow,
   withSwitch,
@@ -37,9 +36,10 @@ export const heldBack = async (
   const line = state.lines[index]
   if (!line || !changes[line.spec.kind] || line.plan?.nothingToDo || line.status === 'acting')
     return undefined
-  const because = pausedBecause(await brakesNow(deps))
-  if (!because) return undefined
-  return { at: deps.clock.now(), by: 'cnibot', type: 'PlanOutdated', index, why: because }
+  const { paused } = await brakesNow(deps)
+  if (!paused) return undefined
+  const why = `changes were paused before it began (${paused.why}); it needs a new approval when they go on`
+  return { at: deps.clock.now(), by: 'cnibot', type: 'PlanOutdated', index, why }
 }
 
 export interface PauseDeps extends BrakeDeps {

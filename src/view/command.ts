@@ -103,7 +103,7 @@ const openIncident = (
     ...(counts ? [t`${indent}${countsText(counts)}`] : []),
     ...waiting.map(
       ({ run, line }) =>
-        t`${indent}waits ${shownDuration(now - (line.plannedAt ?? run.openedAt))} for an approver: ${lineWords(line, run.node)}`,
+        t`${indent}waits ${shownDuration(now - (line.plannedAt ?? run.openedAt))} for an approver${line.needs > 1 ? ` (${line.approvals.length} of ${line.needs} approved)` : ''}: ${lineWords(line, run.node)}`,
     ),
   ]
 }

@@ -3,6 +3,7 @@ import type { Plan } from '../core/runbook/plan.js'
 import { changes, type Line, type RunState } from '../core/runbook/run.js'
 import type { StepSpec } from '../core/runbook/schema.js'
 import { farText } from './drain.js'
+import { partlyText } from './decided.js'
 import { namedInShort, oneLine, person, strong, type Text, t } from './text.js'
 import { clock } from './time.js'
 import { undoPreview } from './undo.js'
@@ -68,7 +69,8 @@ export const progressText = (run: RunState, timeZone: string, approversNamed?: s
     case 'awaiting': {
       const who = approversNamed === undefined ? t`` : t` (${namedInShort(approversNamed)})`
       const until = line?.expiresAt === undefined ? '' : ` until ${clock(line.expiresAt, timeZone)}`
-      return t`${strong('Waiting for an approver')}${who}${until}, ${step}: ${words}.`
+      const partly = line && partlyText(line, timeZone)
+      return t`${strong('Waiting for an approver')}${who}${until}, ${step}: ${words}.${partly ? t` ${partly}` : t``}`
     }
     case 'acting': {
       const far = line && farText(line, timeZone)

@@ -94,7 +94,10 @@ describe('B9: paused', () => {
     expect(await heldBack(brakes, await state(), 0)).toBeUndefined()
     await pause(brakes, 'U2', 'the network is being rebuilt')
     const instead = await heldBack(brakes, await state(), 0)
-    expect(instead).toMatchObject({ type: 'PlanOutdated', why: expect.stringContaining('paused by <@U2>') })
+    expect(instead).toMatchObject({
+      type: 'PlanOutdated',
+      why: 'changes were paused before it began (the network is being rebuilt); it needs a new approval when they go on',
+    })
     await history.append<RunEvent>(runStream(run), 3, [instead!])
     expect(await state()).toMatchObject({
       status: 'planning',

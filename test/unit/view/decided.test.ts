@@ -46,6 +46,9 @@ test('B2: after the first click it says how many, by whom, and that one more is 
   expect(said(once, 'plan-r-1-2')).toContain(
     '1 of 2 approved, by <@U0APPROVE1> 11:36:00. *Waiting* for one more of @sre-oncall to approve or refuse',
   )
+  expect(said(once, 'head')).toMatch(
+    /\*Waiting for an approver\* .* 1 of 2 approved, by <@U0APPROVE1> 11:36:00\./,
+  )
   expect(said(once, 'run-r-1')).toMatch(/waiting for approval.*1 of 2 approved, by <@U0APPROVE1> 11:36:00\./)
   expect(buttonsOf(drawn(once).findLast(each => each.key.startsWith('plan-r-1-2'))!.message)).toEqual([
     'cnibot:approve: Approve',

@@ -91,13 +91,13 @@ describe('P-A4: what a server says to an eviction', () => {
     const forbidden = {
       reason: 'Forbidden',
       message:
-        'pods "ledger-0" is forbidden: User "w" cannot create resource "pods/eviction" in API group ""',
+        'pods "ledger-0" is forbidden: User "w" cannot create resource "pods/eviction" in API group "" in the namespace "disruption"',
     }
     await expect(answering({ code: 403, body: status(403, forbidden) })).rejects.toThrow(Refused)
   })
 
   test('403 of a budget that is broken is never', async () => {
-    const message = 'pods "ledger-0" is forbidden: pdb disruptions allowed is negative'
+    const message = 'poddisruptionbudgets.policy "ledger" is forbidden: pdb disruptions allowed is negative'
     expect(await answering({ code: 403, body: status(403, { message }) })).toMatchObject({ outcome: 'never' })
   })
 

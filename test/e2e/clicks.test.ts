@@ -85,6 +85,29 @@ test('P-A1: the node is cordoned at once, after a person approved the plan for i
   })
 }, 600_000)
 
+test('P-A2: both repairs of this node stand on one card, from one look, before either starts', async () => {
+  await press(world, 'viewer', 'compare')
+  const card = await saying(world, /^\*Compare repairs · node-07\*/)
+  const text = textOf(card)
+  expect(text).toMatch(/^Pods that move {2}none {2}\d+, \d+ stay$/m)
+  expect(text).toMatch(/^addresses given back {2}243 {2}243$/m)
+  expect(text).toMatch(/^takes about {2}no past run here {2}no past run here$/m)
+  expect(text).toMatch(/\*Would move:\* [a-z-]+\//)
+  expect(buttonsOf(card).map(b => b.action_id)).toEqual(
+    ['reconcile', 'drain', 'hold'].map(action => `cnibot:${action}`),
+  )
+  expect(world.api.audit.filter(({ subresource }) => subresource === 'eviction')).toEqual([])
+}, 600_000)
+
+test('B9: while changes are paused the head says by whom and why, offers no repair, and resume lets it go on', async () => {
+  expect(await command(world, 'pause', 'viewer')).toMatch(/not on the approver list/)
+  await world.slack.command({ user: 'approver', channel: world.channel, text: '/cni pause a rebuild' })
+  const head = await saying(world, /\*Changes are paused\* by <@UAPPROVER> since .*: a rebuild\./)
+  expect(buttonsOf(head).map(b => b.action_id)).not.toContain('cnibot:reconcile')
+  await world.slack.command({ user: 'approver', channel: world.channel, text: '/cni resume' })
+  await saying(world, /\*Waiting for an approver\* .*choose a repair/)
+}, 600_000)
+
 test('must-show 8: of two clicks at the same moment one opens a run, the other is told who was first', async () => {
   const head = thread(world)[0]!
   const click = (user: string) =>
@@ -104,7 +127,7 @@ test('C5: somebody who is not on the list is refused, visibly to them alone, and
   expect(textOf(plan)).toMatch(/^\*Approve: Remove 243 addresses on node-07\*/)
   const before = thread(world).length
   await approve('viewer', plan)
-  expect(await toldOnly(world, 'viewer', /approver list/)).toMatch(
+  expect(await toldOnly(world, 'viewer', /approver list for/)).toMatch(
     /^You are not on the approver list for \*medium\* steps\. <!subteam\^SSREONCALL> may approve\.$/,
   )
   expect(thread(world)).toHaveLength(before)

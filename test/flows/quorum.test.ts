@@ -1,6 +1,9 @@
 import { runStream } from '../../src/core/incident/incident.js'
 import { foldRun, type RunEvent } from '../../src/core/runbook/run.js'
-import { digest, opened, planned } from '../unit/runbook/runs.js'
+import { contextOf, plan as planStep } from '../../src/flows/step-events.js'
+import { fakeCluster, fakeNode } from '../fakes/cluster.js'
+import { fakeLog } from '../fakes/log.js'
+import { digest, fold, opened, planned, runbook } from '../unit/runbook/runs.js'
 import { clickWorld } from './click-world.js'
 
 const run = 'node-07.1-r1'
@@ -103,4 +106,35 @@ test('B3: the same person’s click delivered again after a restart is told that
   await approve('U1')
   expect(await approve('U1')).toBe('You approved this 1 s ago. It is running.')
   expect((await events()).filter(e => e.type === 'StepApproved')).toHaveLength(1)
+})
+
+test.each([
+  ['low', 1],
+  ['medium', 2],
+  ['high', 3],
+] as const)('B2: the worker writes into a plan of %s risk that %i must approve it', async (risk, many) => {
+  const { deps } = await clickWorld()
+  const settings = {
+    peers: 0,
+    probeTimeoutMs: 1,
+    probeMaxBytes: 1,
+    testPodNamespace: 'cnibot',
+    testPodImage: 'pause',
+    own: { podNamespace: undefined, podName: undefined, redisHost: 'redis' },
+    deadlineMs: 1,
+    lookEveryMs: 1,
+    approvalTtlMs: 1,
+    bundleTtlMs: 1,
+    incidentWindowMs: 1,
+    approvals: { low: 1, medium: 2, high: 3 },
+  }
+  const shell = { shown: () => '', run: () => Promise.reject(new Error('no node is asked')) }
+  const cluster = fakeCluster({ nodes: [fakeNode('node-07', { uid: 'uid-7' })] })
+  const worker = { ...deps, cluster, shell, log: fakeLog(), settings }
+  const planOf = async (book: object) => {
+    const state = fold(opened(runbook({ risk, ...book })))
+    return planStep(worker, state, contextOf(worker, state, 0, new AbortController().signal))
+  }
+  expect(await planOf({})).toMatchObject({ type: 'StepPlanned', approvals: many })
+  expect(await planOf({ prerequisites: ['It can'] })).toMatchObject({ type: 'StepPlanned', approvals: 1 })
 })

@@ -35,7 +35,8 @@ const giveBack = ({ addresses }: Comparison): string => {
 }
 
 const moving = (pods: MovesAway): string => {
-  const waits = pods.waits.length > 0 ? ` (${pods.waits.length} wait on budgets)` : ''
+  const { length } = pods.waits
+  const waits = length > 0 ? ` (${length} ${length === 1 ? 'waits' : 'wait'} on budgets)` : ''
   return `${pods.moves.length}${waits}, ${pods.stays} stay`
 }
 
@@ -45,9 +46,7 @@ const inTheWay = (pods: MovesAway): string => {
     ...(pods.blocks.length > 0
       ? [`${many(pods.blocks.length, 'Pod')} that cannot be evicted: nothing moves`]
       : []),
-    ...(pods.waits.length > 0
-      ? [many(pods.waits.length, 'budget that allows none', 'budgets that allow none')]
-      : []),
+    ...(pods.waits.length > 0 ? [`${many(pods.waits.length, 'Pod')} held back by a budget`] : []),
   ]
   return parts.length === 0 ? 'nothing' : parts.join('; ')
 }
@@ -60,12 +59,12 @@ const canGoWrong = (pods: MovesAway): string => {
   return `Pods that cannot start elsewhere${lost}${alone}; then as on the left`
 }
 
-const rows = (comparison: Comparison): string[][] => {
+const rows = (node: string, comparison: Comparison): string[][] => {
   const { pods, past } = comparison
   const told = (say: (pods: MovesAway) => string): string =>
     isUnknown(pods) ? 'not known, see below' : say(pods)
   return [
-    ['', 'Reconcile in place', 'Drain, then clear'],
+    [node, 'Reconcile in place', 'Drain, then clear'],
     ['Pods that move', 'none', told(moving)],
     ['in the way', 'nothing', told(inTheWay)],
     ['addresses given back', giveBack(comparison), giveBack(comparison)],
@@ -137,7 +136,7 @@ export const compareMessage = (input: CompareInput): Message => {
   const more = details(comparison)
   return message(t`${first} ${next}`, [
     section([first]),
-    table(rows(comparison), ['left', 'left', 'left']),
+    table(rows(incident.node, comparison), ['left', 'left', 'left']),
     ...(more.length > 0 ? [section(more, 'not shown', 2_500)] : []),
     section([next]),
     ...choice(input),

@@ -137,8 +137,8 @@ test('P-A2: one card shows both repairs for this node: what moves, what is in th
   await click('U9', { action: 'compare' })
   await compare()
   const message = (await card())!
-  expect(row(message, 'Pods that move')).toEqual(['Pods that move', 'none', '3 (1 wait on budgets), 0 stay'])
-  expect(row(message, 'in the way')[2]).toBe('1 budget that allows none')
+  expect(row(message, 'Pods that move')).toEqual(['Pods that move', 'none', '3 (1 waits on budgets), 0 stay'])
+  expect(row(message, 'in the way')[2]).toBe('1 Pod held back by a budget')
   expect(row(message, 'can go wrong')[2]).toContain('data in emptyDir of 1 Pod is lost')
   expect(
     row(message, 'undo')

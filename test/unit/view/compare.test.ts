@@ -56,7 +56,7 @@ test('P-A2: the numbers of both repairs stand beside each other', () => {
     '24 min at work (median of 2 runs here, 20 min to 40 min), and what the approvals take',
   ])
   expect(after('in the way')[1]).toBe(
-    'cnibot itself stands here: it is refused; 110 Pods that cannot be evicted: nothing moves; 110 budgets that allow none',
+    'cnibot itself stands here: it is refused; 110 Pods that cannot be evicted: nothing moves; 110 Pods held back by a budget',
   )
 })
 

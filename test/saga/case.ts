@@ -25,12 +25,15 @@ export const told = async (
   runbook: string,
   around: Around,
   person: Person,
-  more: (world: World, driven: Driven) => Promise<string[]> = async () => [],
+  more?: (world: World, driven: Driven) => Promise<string[]>,
+  next?: Around,
 ): Promise<string[]> => {
   const world = await startWorld(runbook)
   try {
-    const driven = await drive(world, world.worker(between(world.ports, around)), person)
-    return [...(await lies(world)), ...(await more(world, driven))]
+    const successors = next ? [world.worker(between(world.ports, next))] : []
+    const first = world.worker(between(world.ports, around))
+    const driven = await drive(world, first, person, successors)
+    return [...(await lies(world)), ...((await more?.(world, driven)) ?? [])]
   } catch (error) {
     return [`${error instanceof Error ? error.message : String(error)}`]
   }

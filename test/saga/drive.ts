@@ -20,10 +20,21 @@ export interface Driven {
 
 const attempts = 6
 
+interface Hands {
+  worker: Worker
+  /** Who takes over when it dies, in order; then one without a fault. */
+  successors: Worker[]
+}
+
+const succeed = (world: World, hands: Hands, driven: Driven): void => {
+  hands.worker = hands.successors.shift() ?? world.worker()
+  driven.deaths += 1
+}
+
 /** One delivery: a worker that dies leaves its job to another one, a job that could not record is tried again for a while. */
 const deliver = async (
   world: World,
-  hands: { worker: Worker },
+  hands: Hands,
   job: Job & { kind: 'step' | 'collect' },
   failures: Map<string, number>,
   driven: Driven,
@@ -35,10 +46,7 @@ const deliver = async (
   } catch (error) {
     const tries = (failures.get(id) ?? 0) + 1
     failures.set(id, tries)
-    if (error instanceof Died) {
-      hands.worker = world.worker()
-      driven.deaths += 1
-    }
+    if (error instanceof Died) succeed(world, hands, driven)
     if (error instanceof Died || tries < attempts) await world.jobs.enqueue(job)
   }
 }
@@ -69,15 +77,14 @@ export const drive = async (
   world: World,
   first: Worker,
   person: Person = {},
-  until: (driven: Driven) => boolean = () => false,
+  successors: readonly Worker[] = [],
 ): Promise<Driven> => {
-  const hands = { worker: first }
+  const hands: Hands = { worker: first, successors: [...successors] }
   const driven: Driven = { pressed: [], deaths: 0 }
   const failures = new Map<string, number>()
   const pauses = { seen: 0 }
   let asked = false
   for (let turn = 0; turn < 400; turn += 1) {
-    if (until(driven)) return driven
     const job = world.jobs.take()
     if (job) {
       if (job.kind === 'step' || job.kind === 'collect') {
@@ -89,9 +96,7 @@ export const drive = async (
     if (!asked) {
       asked = true
       await hands.worker.resume().catch((error: unknown) => {
-        if (!(error instanceof Died)) return
-        hands.worker = world.worker()
-        driven.deaths += 1
+        if (error instanceof Died) succeed(world, hands, driven)
       })
       continue
     }

@@ -56,8 +56,9 @@ export const dies = (at: number, when: 'before' | 'after'): Around => {
   return async ({ n }, call) => {
     if (dead) throw new Died('killed')
     if (n === at) {
-      dead = true
+      // What the call itself asks in between, its guard, still has an answer.
       if (when === 'after') await call()
+      dead = true
       throw new Died('killed')
     }
     const answer = await call()

@@ -1,5 +1,4 @@
 import { runStream } from '../../src/core/incident/incident.js'
-import { testPodLabel } from '../../src/core/incident/symptom.js'
 import { cordonMark } from '../../src/core/runbook/cordon-mark.js'
 import type { Line, RunEvent, RunState } from '../../src/core/runbook/run.js'
 import { closedChannels } from '../../src/flows/closed-channels.js'
@@ -45,6 +44,10 @@ const cordonLies = (
   return lies
 }
 
+/** Its test Pod, of whichever plan it began. */
+const podOf = ({ startedPlan }: Line): string | undefined =>
+  startedPlan && 'via' in startedPlan.data ? startedPlan.data.name : undefined
+
 /** Whether anything that this step does is to be seen in the world. */
 const traces = (world: World, run: RunState, line: Line, index: number): string[] => {
   const facts = world.cluster.all.nodes[0]
@@ -54,7 +57,7 @@ const traces = (world: World, run: RunState, line: Line, index: number): string[
     case 'remove-orphans':
       return [...(world.onNode.quarantine.get(`${run.run}-${index}`)?.keys() ?? [])]
     case 'test-pod':
-      return world.cluster.all.pods.filter(pod => testPodLabel in pod.labels).map(pod => pod.name)
+      return world.cluster.all.pods.map(pod => pod.name).filter(name => name === podOf(line))
     case 'drain':
       return world.cluster.changes.filter(change => change.startsWith('evict'))
     case 'confirm':
@@ -129,6 +132,9 @@ export const lies = async (world: World): Promise<string[]> => {
   const places = underRepair((await world.history.read<FleetEvent>(fleetStream)).events)
   if (ended && places.size > 0) found.push('the node keeps its place under repair')
   const texts = await said(world)
+  const facts = world.cluster.all.nodes[0]
+  if (run.outcome === 'undone' && facts?.cordonedBy === cordonMark(run))
+    found.push('undone, and its cordon stands')
   if (run.outcome === 'completed' && !run.lines.every(({ status }) => status === 'done'))
     found.push('completed, and not every step is done')
   return [

@@ -15,11 +15,11 @@ export const waiting = async (runbook: string): Promise<number[]> => {
   return (run?.lines ?? []).flatMap((line, index) => (line.approved ? [index] : []))
 }
 
-/** Where undo has most to put back: the removal is done and the cordon still stands; else the last step that asks. */
+/** Where undo has most to put back: the removal is done and the cordon still stands. Nowhere where nothing asks after a change. */
 export const latestUndo = async (runbook: string): Promise<Person> => {
   const run = await (await trace(runbook)).world.run()
   const uncordon = (run?.lines ?? []).findIndex(({ spec }) => spec.kind === 'uncordon')
-  return uncordon < 0 ? { atPause: ['undo'] } : { undoAt: uncordon }
+  return uncordon < 0 ? {} : { undoAt: uncordon }
 }
 
 /** Undo pressed instead of each approval, with all addresses still free and with one of them given out since. */

@@ -4,6 +4,7 @@ import { testPodLabel } from '../core/incident/symptom.js'
 import { type Gap, measure } from '../core/ipam/gap.js'
 import { inRanges } from '../core/ipam/range-set.js'
 import type { NodeFacts, PodFacts } from '../core/evidence/bundle.js'
+import { theirs } from '../core/runbook/cordon-mark.js'
 import type { Plan } from '../core/runbook/plan.js'
 import { shownRequest, testPodBody, type TestPodSpec } from '../core/requests.js'
 import { Failed, Refused } from '../ports.js'
@@ -130,7 +131,7 @@ export const testPod: Step<'test-pod'> = {
     const node = await nodeNow(ctx)
     if (spec.via === 'scheduler' && node.unschedulable)
       throw new Refused(
-        `${ctx.run.node} is cordoned by ${node.cordonedBy ?? 'somebody else'}: the scheduler cannot place a Pod there until that is lifted`,
+        `${ctx.run.node} is cordoned by ${theirs(node)}: the scheduler cannot place a Pod there until that is lifted`,
       )
     const pod = specOf(spec.via, node.taints, ctx)
     const path = `/api/v1/namespaces/${pod.namespace}/pods`

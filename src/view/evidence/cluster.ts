@@ -2,6 +2,7 @@ import type { Bundle, NodeFacts, SandboxEvents } from '../../core/evidence/bundl
 import { isKnown, valueIn } from '../../core/evidence/bundle.js'
 import { readCniMessage } from '../../core/diagnosis/cni-message.js'
 import { shownDuration } from '../../core/duration.js'
+import { theirs } from '../../core/runbook/cordon-mark.js'
 import { many, oneLine, strong, type Text, t } from '../text.js'
 import { near } from '../time.js'
 import { quoted, type Row, row, rowOf } from './row.js'
@@ -65,7 +66,7 @@ const cordonText = (facts: NodeFacts): string => {
   if (!facts.unschedulable) return 'not cordoned'
   return facts.cordonedBy
     ? `cordoned by this bot for ${oneLine(facts.cordonedBy)}`
-    : 'cordoned by somebody else'
+    : `cordoned by ${oneLine(theirs(facts))}`
 }
 
 /** P-E2: every condition, and what Ready does not say. */

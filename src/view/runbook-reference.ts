@@ -130,6 +130,7 @@ type Json = z.core.JSONSchema.JSONSchema
 
 const typeOf = (json: Json): string => {
   if (json.enum && json.enum.length < 8) return json.enum.map(value => `\`${String(value)}\``).join(', ')
+  if (json.type === 'boolean') return '`true`, `false`'
   if (json.const !== undefined) return `\`${String(json.const)}\``
   if (json.pattern?.includes('ms|s|m|h|d')) return 'duration'
   if (json.type === 'array') return 'list'

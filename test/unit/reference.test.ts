@@ -16,6 +16,11 @@ describe('pages made from the code', () => {
     expect(stale('docs/settings.md', settingsReference())).toBeUndefined()
   })
 
+  it('say what a switch takes', () => {
+    const row = runbookReference().match(/^\| `delete_emptydir_data` .*$/m)?.[0]
+    expect(row).toMatch(/^\| `delete_emptydir_data` \| `true`, `false` \| `false` \|/)
+  })
+
   it('explain every field', () => {
     const rows = runbookReference().match(/^\| `.*\|$/gm) ?? []
     expect(rows.length).toBeGreaterThan(15)

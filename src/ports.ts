@@ -205,6 +205,8 @@ export interface History {
 export interface Audit {
   /** Number and hash of the newest entry; undefined as long as there is none. */
   head(): Promise<{ n: number; hash: string } | undefined>
+  /** How many lines there are now. */
+  length(): Promise<number>
   /** At most `most` lines behind the first `after` ones, as they are stored; none at the end. */
   lines(after: number, most: number): Promise<string[]>
 }

@@ -136,8 +136,9 @@ export const auditExport = async (options: ExportOptions): Promise<void> => {
     return `${JSON.stringify({ ...entry, hash })}\n`
   }
   await withHistory(options, async ({ audit }) => {
-    for (let after = 0; ; ) {
-      const lines = await audit.lines(after, page)
+    const end = await audit.length()
+    for (let after = 0; after < end; ) {
+      const lines = await audit.lines(after, Math.min(page, end - after))
       if (lines.length === 0) return
       after += lines.length
       await print(lines.map(exported).join(''))

@@ -94,8 +94,10 @@ export const verifyAudit = async (deps: VerifyDeps, head?: string): Promise<Audi
   const compared: Compared = { plans: 0, gone: 0 }
   let walk = startWalk(deps.cluster, head)
   let wrong: { n: number; says: string } | undefined
-  for (;;) {
-    const lines = await deps.audit.lines(walk.lines, page)
+  // What others add meanwhile is left to the next time, else a busy record would never be read to its end.
+  const end = await deps.audit.length()
+  while (walk.lines < end) {
+    const lines = await deps.audit.lines(walk.lines, Math.min(page, end - walk.lines))
     if (lines.length === 0) break
     const held = walk.tip.n
     walk = lines.reduce(follow, walk)

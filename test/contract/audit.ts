@@ -25,6 +25,7 @@ export const auditContract = (open: () => Promise<History & { audit: Audit }>): 
   it('begins without an entry', async () => {
     expect(await audit.head()).toBeUndefined()
     expect(await audit.lines(0, 10)).toEqual([])
+    expect(await audit.length()).toBe(0)
   })
 
   it('gets an entry for each event that is on the record, with its place in the history, and none for others', async () => {
@@ -67,6 +68,7 @@ export const auditContract = (open: () => Promise<History & { audit: Audit }>): 
       ...(await audit.lines(6, 3)),
     ]).toEqual(all)
     expect(await audit.lines(7, 3)).toEqual([])
+    expect(await audit.length()).toBe(7)
   })
 
   it('keeps its entries when a history is forgotten', async () => {

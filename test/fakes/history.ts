@@ -36,6 +36,7 @@ export const fakeHistory = (
   return {
     audit: {
       head: async () => (hashed().length === 0 ? undefined : tip),
+      length: async () => hashed().length,
       lines: async (after, most) => hashed().slice(after, after + most),
     },
     async read<E>(stream: string): Promise<Recorded<E>> {

@@ -115,6 +115,7 @@ export const auditChain = (redis: Redis, options: Options): AuditChain => {
       const found = last === null ? undefined : readLine(last)
       return found && { n: found.entry.n, hash: found.hash }
     },
+    length: () => read(() => redis.llen(key)),
     lines: (after, most) => read(() => redis.lrange(key, after, after + most - 1)),
   }
 }

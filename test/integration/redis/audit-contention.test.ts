@@ -83,7 +83,26 @@ test('B3: six processes that write to the same histories leave one entry for eac
   })
   await Promise.all(writers)
   expect(await wholeAndEqual()).toHaveLength(6 * writes)
-})
+}, 120_000)
+
+test('a record that is proven while others write to it is whole each time', async () => {
+  let writing = true
+  const writers = Array.from({ length: 3 }, async (_, w) => {
+    const history = open(20_000)
+    for (let n = 0; writing; n++)
+      await history.append(`run/node-${w}.1-r1`, n, [{ at: n, by: `w${w}`, type: 'StepApproved', index: n }])
+  })
+  const history = open()
+  let entries = 0
+  for (let look = 0; look < 5; look++) {
+    const verdict = await verifyAudit({ history, audit: history.audit, cluster })
+    expect(verdict).toMatchObject({ whole: true, gone: 0 })
+    if (verdict.whole) entries = verdict.entries
+  }
+  writing = false
+  await Promise.all(writers)
+  expect(entries).toBeGreaterThan(5)
+}, 120_000)
 
 test('B3: writers killed in the middle of an append leave neither an event without its entry nor an entry without its event', async () => {
   const random = chance(7)

@@ -1,5 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { foldIncident, type IncidentEvent, incidentStream, runStream } from '../core/incident/incident.js'
-import { inCharge, nextFence } from '../core/runbook/fence.js'
+import { inCharge, lastFence, nextFence } from '../core/runbook/fence.js'
 import { foldRun, nextOfRun, type RunEvent, type RunState, settledLength } from '../core/runbook/run.js'
 import type { Job } from '../ports.js'
 import { Overtaken } from './fenced.js'
@@ -106,6 +107,24 @@ const oneStep = async (deps: RunStepDeps, read: Read, signal: AbortSignal): Prom
   }
 }
 
+/** Longer than a worker that lived through an outage of the store needs to come back to it. Real time. */
+const takeOverAfterMs = 3_000
+
+/**
+ * Whether what stands in the history as begun was left by a worker that is gone. One that only could not reach the store has
+ * its result in hand, and is given a moment to write it down before the same is begun anew.
+ */
+const leftBehind = async (
+  deps: RunStepDeps,
+  run: string,
+  events: RunEvent[],
+  signal: AbortSignal,
+): Promise<boolean> => {
+  if (!inCharge(events, lastFence(events))) return true
+  await pause(deps.settings.takeOverAfterMs ?? takeOverAfterMs, undefined, { signal })
+  return (await deps.history.read<RunEvent>(runStream(run))).length === events.length
+}
+
 /** One thing of one run: plan, act, undo or end; then the next is enqueued. A job that comes late finds that it is late. */
 export const runStep =
   (deps: RunStepDeps) =>
@@ -123,6 +142,7 @@ export const runStep =
     }
     if (settledLength(events) !== job.length) return
     if (state.status === 'ended') return settle(deps, state)
+    if (!(await leftBehind(deps, run, events, signal))) return
     const grown = await oneStep(deps, { state, events, length }, signal)
     if (grown === undefined) return
     deps.log.info({ run, node, status: state.status, position: state.position }, 'run moved on')

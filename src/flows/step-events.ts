@@ -19,6 +19,8 @@ export interface RunStepDeps extends GatherDeps {
   settings: GatherDeps['settings'] &
     StepSettings & {
       approvalTtlMs: number
+      /** How long a step that another worker has begun is left to that one. Real time; default 3 s. */
+      takeOverAfterMs?: number
       bundleTtlMs: number
       incidentWindowMs: number
       /** How many different people must approve a change, by risk; without it one. */

@@ -1,6 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Log, Unreachable } from '../ports.js'
 
+/** Soon enough to be first when the store is back. Real time. */
+const atLeastEveryMs = 500
+
 interface Waiting {
   log: Log
   /** Real time. */
@@ -26,7 +29,7 @@ export const untilAnswered = async <T>(
     } catch (error) {
       if (!(error instanceof Unreachable) || signal?.aborted) throw error
       if (tries === 1) log.warn({}, `kept until the store answers: ${error.message}`)
-      await pause(settings.lookEveryMs)
+      await pause(Math.min(settings.lookEveryMs, atLeastEveryMs))
     }
   }
 }

@@ -41,7 +41,7 @@ export interface Worker {
   resume: () => Promise<void>
 }
 
-const settings = {
+export const settings = {
   peers: 0,
   probeTimeoutMs: 1_000,
   probeMaxBytes: 1_000_000,
@@ -49,6 +49,7 @@ const settings = {
   testPodImage: 'pause',
   deadlineMs: 25,
   lookEveryMs: 1,
+  takeOverAfterMs: 1,
   approvalTtlMs: 1_800_000,
   bundleTtlMs: 30 * 86_400_000,
   incidentWindowMs,

@@ -11,7 +11,8 @@ export interface Store {
 /** Everything of one cluster shares a hash tag, so that one script may touch several keys. */
 export const keyPrefix = (cluster: string): string => `cnibot:{${cluster}}`
 
-const reconnect = (times: number): number => Math.min(2_000, 50 * 2 ** Math.min(times, 6))
+/** Back within a second: a result may wait for it. */
+const reconnect = (times: number): number => Math.min(1_000, 50 * 2 ** Math.min(times, 5))
 
 /** Closing while the server is away waits this long for a connection that is gone already. */
 const disconnectTimeout = 100

@@ -1,5 +1,5 @@
 import { shownDuration } from '../duration.js'
-import { type Answer, type Bundle, isKnown, type Sandbox } from '../evidence/bundle.js'
+import { type Answer, type Bundle, isKnown, type PodFacts, type Sandbox } from '../evidence/bundle.js'
 import { mustHaveSandbox, storeInUse } from './gap.js'
 import { usableOfSet } from './range-set.js'
 import type { RemovalInput } from './removal-input.js'
@@ -20,7 +20,7 @@ const apiAnswers: NodeRule = ({ bundle }) =>
   missing("the API did not list the node's Pods", bundle.pods) ??
   missing('the API did not give the node', bundle.facts)
 
-const runningPods = (bundle: Bundle) =>
+export const runningPods = (bundle: Bundle): PodFacts[] =>
   isKnown(bundle.pods) ? bundle.pods.value.filter(pod => mustHaveSandbox(pod, bundle.collectedAt)) : []
 
 /** An empty list while Pods run there comes from the wrong endpoint, or from a runtime that has lost its state. */
@@ -43,13 +43,25 @@ const listHoldsRunningPods: NodeRule = ({ bundle }) => {
   return `the runtime does not list ${lacking.length} Pods that run there (${first.namespace}/${first.name}): is it the kubelet's runtime?`
 }
 
-/** A guessed endpoint is believed only where running Pods prove it. */
-const endpointIsKubelets: NodeRule = ({ bundle }) => {
-  if (!isKnown(bundle.runtime) || !/default|guess/i.test(bundle.runtime.value.endpointFrom)) return undefined
-  if (runningPods(bundle).some(pod => !pod.hostNetwork && !pod.mirror)) return undefined
-  const { endpoint, endpointFrom } = bundle.runtime.value
-  return `the runtime endpoint ${endpoint} is not from the kubelet's configuration (${endpointFrom}), and no Pod runs there to prove it`
+/**
+ * Why a guessed endpoint is not known to be the kubelet's: no Pod that runs there, on the Pod network or not, has its
+ * sandbox in the list. Ready ones count only: a runtime the node has changed from still knows Pods of before. A static
+ * Pod has another uid in the API than on the node. undefined where the endpoint is proven or comes from the kubelet.
+ */
+export const endpointDoubt = (
+  { runtime, sandboxes }: Pick<Bundle, 'runtime' | 'sandboxes'>,
+  running: readonly Pick<PodFacts, 'uid' | 'mirror'>[],
+): string | undefined => {
+  if (!isKnown(runtime) || !/default|guess/i.test(runtime.value.endpointFrom)) return undefined
+  const ready = isKnown(sandboxes) ? sandboxes.value.filter(({ state }) => state === 'ready') : []
+  const listed = new Set(ready.map(({ podUid }) => podUid))
+  if (running.some(pod => !pod.mirror && listed.has(pod.uid))) return undefined
+  const { endpoint, endpointFrom } = runtime.value
+  return `the runtime endpoint ${endpoint} is not from the kubelet's configuration (${endpointFrom}), and it lists no sandbox of a Pod that runs there, which would prove it: set containerRuntimeEndpoint in /var/lib/kubelet/config.yaml, or start a Pod on the node`
 }
+
+/** A guessed endpoint is believed only where running Pods prove it. */
+const endpointIsKubelets: NodeRule = ({ bundle }) => endpointDoubt(bundle, runningPods(bundle))
 
 /** By id: a list that names one sandbox twice has not grown. */
 const distinct = (sandboxes: readonly Sandbox[]): number => new Set(sandboxes.map(({ id }) => id)).size

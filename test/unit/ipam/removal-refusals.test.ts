@@ -4,6 +4,7 @@ import {
   isKnown,
   known,
   type NodeFacts,
+  type PodFacts,
   type Runtime,
   unknown,
 } from '../../../src/core/evidence/bundle.js'
@@ -206,6 +207,27 @@ describe('nothing is refused although', () => {
   test('rule 1: a guessed endpoint lists every running Pod', () => {
     expect(refusedFor({ ...node, runtime: runtime({ endpointFrom: 'a default path' }) })).toBe(
       'nothing was refused',
+    )
+  })
+
+  const guessed = runtime({ endpointFrom: 'a known default path' })
+  const left = (over: Partial<PodFacts> = {}) => known([pod(2, { hostNetwork: true, ...over })], now)
+  const onlyThat = { runtime: guessed, sandboxes: known([sandbox(2)], now) }
+
+  test('P-A4, rule 1: what a drain leaves proves a guessed endpoint too: a Pod on the host network that it lists', () => {
+    expect(refusedFor({ ...node, ...onlyThat, pods: left() })).toBe('nothing was refused')
+  })
+
+  test.each([
+    ['that it does not list', { pods: left({ uid: 'another' }) }],
+    [
+      'whose sandbox is an old one',
+      { pods: left(), sandboxes: known([sandbox(2, { state: 'notready' })], now) },
+    ],
+    ['that is static: its uid in the API is not that on the node', { pods: left({ mirror: true }) }],
+  ])('rule 1: a guessed endpoint is not proven by a Pod on the host network %s', (_which, over) => {
+    expect(refusedFor({ ...node, ...onlyThat, ...over })).toBe(
+      "the runtime endpoint unix:///run/containerd/containerd.sock is not from the kubelet's configuration (a known default path), and it lists no sandbox of a Pod that runs there, which would prove it: set containerRuntimeEndpoint in /var/lib/kubelet/config.yaml, or start a Pod on the node",
     )
   })
 

@@ -1,29 +1,27 @@
 import type { IncidentEvent } from '../../src/core/incident/incident.js'
 import { incidentStream, runStream } from '../../src/core/incident/incident.js'
 import { foldRun, type RunEvent } from '../../src/core/runbook/run.js'
-import { heldBack, pause, resumeChanges, watchStorm } from '../../src/flows/brakes.js'
-import { type FleetEvent, fleetStream, underRepair } from '../../src/flows/fleet.js'
-import { fakeLog } from '../fakes/log.js'
+import { heldBack, pause, resumeChanges } from '../../src/flows/brakes.js'
+import { underRepair } from '../../src/flows/fleet.js'
+import { runStep } from '../../src/flows/run-step.js'
+import { fakeCluster, fakeNode } from '../fakes/cluster.js'
 import { digest, event, opened, planned, t0 } from '../unit/runbook/runs.js'
-import { clickWorld } from './click-world.js'
+import { brakeWorld as world, minute, run } from './brake-world.js'
 
-const run = 'node-07.1-r1'
-const plan = { run, index: 0, digest }
-const minute = 60_000
-
-const world = async (given: Parameters<typeof clickWorld>[0] = {}) => {
-  const made = await clickWorld(given)
-  const log = fakeLog()
-  const deps = {
-    ...made.deps,
-    log,
-    settings: { ...made.deps.settings, storm: { threshold: 3, windowMs: 15 * minute } },
-  }
-  const fleet = async () => (await made.history.read<FleetEvent>(fleetStream)).events
-  const events = async () => (await made.history.read<RunEvent>(runStream(run))).events
-  const waiting = () => made.history.append<RunEvent>(runStream(run), 0, [opened(), planned(0, 'cordon')])
-  return { ...made, brakes: deps, fleet, events, waiting }
+const stepSettings = {
+  peers: 0,
+  probeTimeoutMs: 1,
+  probeMaxBytes: 1,
+  testPodNamespace: 'cnibot',
+  testPodImage: 'pause',
+  own: { podNamespace: undefined, podName: undefined, redisHost: 'redis' },
+  deadlineMs: 1,
+  lookEveryMs: 1,
+  approvalTtlMs: 1,
+  bundleTtlMs: 1,
 }
+
+const plan = { run, index: 0, digest }
 
 describe('B9: nodes under repair', () => {
   test('a second click on the node that is under repair does not give its place away', async () => {
@@ -122,6 +120,26 @@ describe('B9: paused', () => {
     expect(await heldBack(brakes, foldRun(reads)!, 1)).toBeUndefined()
   })
 
+  test('the worker begins no approved change while it is paused: the node is not touched, and a new plan waits', async () => {
+    const { brakes, events, history, jobs, waiting } = await world()
+    await waiting()
+    await history.append<RunEvent>(runStream(run), 2, [event(1, 'StepApproved', { index: 0, digest })])
+    await history.append<IncidentEvent>(incidentStream('node-07'), 2, [
+      { at: t0, by: 'U1', type: 'RunOpened', run, runbook: 'leak-reconcile' },
+    ])
+    await pause(brakes, 'U2', 'x')
+    const cluster = fakeCluster({ nodes: [fakeNode('node-07', { uid: 'uid-7' })] })
+    const shell = { shown: () => '', run: () => Promise.reject(new Error('no node is asked')) }
+    const worker = { ...brakes, cluster, shell, settings: { ...brakes.settings, ...stepSettings } }
+    const work = runStep({ ...worker, mayAct: (state, index) => heldBack(worker, state, index) })
+    const { signal } = new AbortController()
+    for (let job = jobs.take(); job; job = jobs.take()) if (job.kind === 'step') await work(job, signal)
+    await work({ run, node: 'node-07', length: 3 }, signal)
+    for (let job = jobs.take(); job; job = jobs.take()) if (job.kind === 'step') await work(job, signal)
+    expect((await events()).slice(3).map(e => e.type)).toEqual(['PlanOutdated', 'StepPlanned'])
+    expect(cluster.changes).toEqual([])
+  })
+
   test('it is on record with who, when and why; resume is too, and then changes go on', async () => {
     const { brakes, click, fleet, waiting } = await world()
     await waiting()
@@ -143,87 +161,5 @@ describe('B9: paused', () => {
     )
     expect(await resumeChanges(brakes, 'U1')).toContain('CNIBOT_PAUSED is set')
     expect(await click('U1', {})).toContain('CNIBOT_PAUSED is set')
-  })
-})
-
-describe('B9: storm', () => {
-  const nodes = ['node-01', 'node-02', 'node-03', 'node-04', 'node-05']
-  const stuck = (node: string, at: number): IncidentEvent => ({
-    at,
-    by: 'cnibot',
-    type: 'SymptomSeen',
-    symptom: {
-      kind: 'stuck-sandbox',
-      node,
-      workload: { kind: 'Deployment', namespace: 'payments', name: 'api' },
-      pod: 'api-1',
-      podUid: `uid-${node}`,
-      since: at - 5 * minute,
-      message: undefined,
-      exhausted: false,
-    } as (IncidentEvent & { type: 'SymptomSeen' })['symptom'],
-  })
-  const stormy = async (broken: number) => {
-    const made = await world({ nodes })
-    const breaks = async (node: string) =>
-      made.history.append<IncidentEvent>(incidentStream(node), 2, [stuck(node, made.clock.now())])
-    const starts = async (node: string) => {
-      const end = { at: made.clock.now(), how: 'started' as const, replacement: undefined }
-      const ticket = `payments/Deployment/api uid-${node}`
-      const gone: IncidentEvent = { at: end.at, by: 'cnibot', type: 'SymptomGone', ticket, end }
-      const { length } = await made.history.read(incidentStream(node))
-      await made.history.append<IncidentEvent>(incidentStream(node), length, [gone])
-    }
-    for (const node of nodes.slice(0, broken)) await breaks(node)
-    await watchStorm(made.brakes)()
-    return { ...made, breaks, starts }
-  }
-
-  test('as many nodes as the threshold are no storm', async () => {
-    const { click, fleet } = await stormy(3)
-    expect(await fleet()).toEqual([])
-    expect(await click('U1', { incident: 'node-01.1' })).toBe('')
-  })
-
-  test('one more is: it is told once, no run is opened on its nodes, and others are left alone', async () => {
-    const { brakes, click, fleet, jobs } = await stormy(4)
-    await watchStorm(brakes)()
-    expect(await fleet()).toEqual([{ at: t0 + 10_000, type: 'StormSeen', nodes: nodes.slice(0, 4) }])
-    expect(jobs.waiting()).toContainEqual({ kind: 'publish-storm' })
-    expect(await click('U1', { incident: 'node-02.1' })).toBe(
-      "4 nodes broke at once, node-02 among them: that is not one node's fault, so no repair of a node is offered. An approver ends this with /cni resume.",
-    )
-    expect(await click('U1', { incident: 'node-05.1' })).toBe('')
-  })
-
-  test('it grows with its nodes, and is over when no more than the threshold are still broken', async () => {
-    const { brakes, breaks, clock, fleet, starts } = await stormy(4)
-    clock.time += minute
-    await breaks('node-05')
-    await watchStorm(brakes)()
-    expect((await fleet()).at(-1)).toMatchObject({ type: 'StormSeen', nodes })
-    await starts('node-01')
-    await watchStorm(brakes)()
-    expect((await fleet()).at(-1)?.type).toBe('StormSeen')
-    await starts('node-02')
-    await watchStorm(brakes)()
-    expect((await fleet()).at(-1)?.type).toBe('StormOver')
-  })
-
-  test('nodes that broke one after the other over days are no storm', async () => {
-    const { brakes, breaks, clock, fleet } = await stormy(3)
-    clock.time += 16 * minute
-    await breaks('node-04')
-    await breaks('node-05')
-    await watchStorm(brakes)()
-    expect(await fleet()).toEqual([])
-  })
-
-  test('an approver may declare it over; what it was made of does not make another one', async () => {
-    const { brakes, click, fleet } = await stormy(5)
-    expect(await resumeChanges(brakes, 'U1')).toContain('ended the storm')
-    await watchStorm(brakes)()
-    expect((await fleet()).map(e => e.type)).toEqual(['StormSeen', 'Resumed'])
-    expect(await click('U1', { incident: 'node-02.1' })).toBe('')
   })
 })

@@ -1,0 +1,86 @@
+import { type IncidentEvent, incidentStream } from '../../src/core/incident/incident.js'
+import { resumeChanges, watchStorm } from '../../src/flows/brakes.js'
+import { t0 } from '../unit/runbook/runs.js'
+import { brakeWorld as world, minute } from './brake-world.js'
+
+describe('B9: storm', () => {
+  const nodes = ['node-01', 'node-02', 'node-03', 'node-04', 'node-05']
+  const stuck = (node: string, at: number): IncidentEvent => ({
+    at,
+    by: 'cnibot',
+    type: 'SymptomSeen',
+    symptom: {
+      kind: 'stuck-sandbox',
+      node,
+      workload: { kind: 'Deployment', namespace: 'payments', name: 'api' },
+      pod: 'api-1',
+      podUid: `uid-${node}`,
+      since: at - 5 * minute,
+      message: undefined,
+      exhausted: false,
+    } as (IncidentEvent & { type: 'SymptomSeen' })['symptom'],
+  })
+  const stormy = async (broken: number) => {
+    const made = await world({ nodes })
+    const breaks = async (node: string) =>
+      made.history.append<IncidentEvent>(incidentStream(node), 2, [stuck(node, made.clock.now())])
+    const starts = async (node: string) => {
+      const end = { at: made.clock.now(), how: 'started' as const, replacement: undefined }
+      const ticket = `payments/Deployment/api uid-${node}`
+      const gone: IncidentEvent = { at: end.at, by: 'cnibot', type: 'SymptomGone', ticket, end }
+      const { length } = await made.history.read(incidentStream(node))
+      await made.history.append<IncidentEvent>(incidentStream(node), length, [gone])
+    }
+    for (const node of nodes.slice(0, broken)) await breaks(node)
+    await watchStorm(made.brakes)()
+    return { ...made, breaks, starts }
+  }
+
+  test('as many nodes as the threshold are no storm', async () => {
+    const { click, fleet } = await stormy(3)
+    expect(await fleet()).toEqual([])
+    expect(await click('U1', { incident: 'node-01.1' })).toBe('')
+  })
+
+  test('one more is: it is told once, no run is opened on its nodes, and others are left alone', async () => {
+    const { brakes, click, fleet, jobs } = await stormy(4)
+    await watchStorm(brakes)()
+    expect(await fleet()).toEqual([{ at: t0 + 10_000, type: 'StormSeen', nodes: nodes.slice(0, 4) }])
+    expect(jobs.waiting()).toContainEqual({ kind: 'publish-storm' })
+    expect(await click('U1', { incident: 'node-02.1' })).toBe(
+      "4 nodes broke at once, node-02 among them: that is not one node's fault, so no repair of a node is offered. An approver ends this with /cni resume.",
+    )
+    expect(await click('U1', { incident: 'node-05.1' })).toBe('')
+  })
+
+  test('it grows with its nodes, and is over when no more than the threshold are still broken', async () => {
+    const { brakes, breaks, clock, fleet, starts } = await stormy(4)
+    clock.time += minute
+    await breaks('node-05')
+    await watchStorm(brakes)()
+    expect((await fleet()).at(-1)).toMatchObject({ type: 'StormSeen', nodes })
+    await starts('node-01')
+    await watchStorm(brakes)()
+    expect((await fleet()).at(-1)?.type).toBe('StormSeen')
+    await starts('node-02')
+    await watchStorm(brakes)()
+    expect((await fleet()).at(-1)?.type).toBe('StormOver')
+  })
+
+  test('nodes that broke one after the other over days are no storm', async () => {
+    const { brakes, breaks, clock, fleet } = await stormy(3)
+    clock.time += 16 * minute
+    await breaks('node-04')
+    await breaks('node-05')
+    await watchStorm(brakes)()
+    expect(await fleet()).toEqual([])
+  })
+
+  test('an approver may declare it over; what it was made of does not make another one', async () => {
+    const { brakes, click, fleet } = await stormy(5)
+    expect(await resumeChanges(brakes, 'U1')).toContain('ended the storm')
+    await watchStorm(brakes)()
+    expect((await fleet()).map(e => e.type)).toEqual(['StormSeen', 'Resumed'])
+    expect(await click('U1', { incident: 'node-02.1' })).toBe('')
+  })
+})

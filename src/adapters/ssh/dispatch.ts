@@ -14,6 +14,7 @@ export const whyNotStarted = ({
   const said = plain(stderr.trim().split('\n').at(-1) ?? '')
   if ((exitCode === 77 || exitCode === 78) && said.startsWith('dispatch: '))
     return `nothing was run: ${said.slice('dispatch: '.length)}`
+  if (exitCode === 127 && said.startsWith('timeout: ')) return `nothing was run: ${said}; install sudo there`
   if (exitCode === 127)
     return `nothing was run: the login has no forced command (${said}); run install-node.sh there, or set CNIBOT_SSH_MODE=sent`
   return undefined

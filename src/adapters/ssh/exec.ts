@@ -20,14 +20,28 @@ export class NotStarted extends Error {
   override name = 'NotStarted'
 }
 
+interface Opened {
+  channel: ssh2.ClientChannel
+  /** How the command ended. Heard from the very beginning: of a short command all of it arrives in one piece. */
+  ended: { code: number | undefined; signal: string | undefined }
+}
+
+const listened = (channel: ssh2.ClientChannel): Opened => {
+  const ended: Opened['ended'] = { code: undefined, signal: undefined }
+  channel.on('exit', (code: number | null, name?: string) => {
+    ended.code = code ?? undefined
+    ended.signal = name
+  })
+  // Until somebody who knows what to do listens too: without a listener it would end the process.
+  channel.on('error', () => undefined)
+  return { channel, ended }
+}
+
 const stopped = (shown: string): Unreachable =>
   new Unreachable(`stopped before the node had answered: ${shown}`)
 
 /** The channel, or undefined where the node accepts the connection and then says nothing until the time is up. */
-const open = (
-  client: ssh2.Client,
-  { shown, timeoutMs, signal }: Execution,
-): Promise<ssh2.ClientChannel | undefined> =>
+const open = (client: ssh2.Client, { shown, timeoutMs, signal }: Execution): Promise<Opened | undefined> =>
   new Promise((resolve, reject) => {
     const lost = () => settle(() => reject(new NotStarted('the connection was lost')))
     const aborted = () => settle(() => reject(stopped(shown)))
@@ -42,7 +56,9 @@ const open = (
     signal?.addEventListener('abort', aborted, { once: true })
     try {
       client.exec(shown, (error, channel) =>
-        settle(() => (error === undefined ? resolve(channel) : reject(new NotStarted(error.message)))),
+        settle(() =>
+          error === undefined ? resolve(listened(channel)) : reject(new NotStarted(error.message)),
+        ),
       )
     } catch (error) {
       settle(() => reject(new NotStarted(error instanceof Error ? error.message : String(error))))
@@ -76,14 +92,12 @@ export const execute = async (client: ssh2.Client, execution: Execution): Promis
     client.destroy()
     return silence(shown, began)
   }
-  const channel = opened
+  const { channel, ended } = opened
   return new Promise((resolve, reject) => {
     const out: Buffer[] = []
     const err: Buffer[] = []
     let bytes = 0
     let errBytes = 0
-    let exitCode: number | undefined
-    let exitSignal: string | undefined
     let timedOut = false
     let truncated = false
     let grace: NodeJS.Timeout | undefined
@@ -118,8 +132,8 @@ export const execute = async (client: ssh2.Client, execution: Execution): Promis
       }
       resolve({
         shown,
-        exitCode,
-        signal: exitSignal,
+        exitCode: ended.code,
+        signal: ended.signal,
         timedOut,
         truncated,
         stdout: Buffer.concat(out).toString('utf8'),
@@ -139,10 +153,6 @@ export const execute = async (client: ssh2.Client, execution: Execution): Promis
     channel.stderr.on('data', (chunk: Buffer) => {
       if (errBytes < mostStderr) err.push(chunk.subarray(0, mostStderr - errBytes))
       errBytes += chunk.length
-    })
-    channel.on('exit', (code: number | null, name?: string) => {
-      exitCode = code ?? undefined
-      exitSignal = name
     })
     channel.on('error', finish)
     channel.once('close', finish)

@@ -4,7 +4,7 @@
 #     [--lock-inode N] [--lock-wait S] [--min-sandboxes N] [--script-digest SHA256] [--without-records]
 # Standard input: `fence N` first, the number of this order: a lower one than the node has seen is outdated. It is no option,
 # since it differs from try to try of one approved command. Then, for `remove`, one approved file a line, TAB between
-# address, inode, size, owner (`-` when empty), sha256.
+# address, inode, size, owner (`-` when empty), sha256; before them `first` where no order of this op can have moved any.
 # Standard output: one JSON object a file, then one that says `done`. Safe to kill at any point and to run again with
 # the same op: what an earlier try has moved is told from the quarantine itself.
 # Exit codes: 0 done, 64 wrong use, 65 wrong list, 69 the runtime gives no answer to rely on, 75 a lock is taken,
@@ -69,7 +69,7 @@ exec 8>"$ROOT/lock"
 flock -w 30 8 || refuse 75 'another removal is running on this node; try again'
 fence=0
 [ ! -e "$ROOT/fence" ] || read -r fence <"$ROOT/fence" || refuse 78 "$ROOT/fence cannot be read; remove it while no removal runs"
-[ "$FENCE" -ge "$fence" ] || refuse 76 "a newer order (fence $fence) has been carried out on this node; this one is outdated"
+[ "$FENCE" -ge "$fence" ] || refuse 76 "a newer order (fence $fence) has been carried out on this node; this one (fence $FENCE) is outdated. If no other one runs, a clock was ahead: remove $ROOT/fence and try again"
 echo "$FENCE" >"$ROOT/fence.next" && sync "$ROOT/fence.next" && mv -f "$ROOT/fence.next" "$ROOT/fence" || refuse 78 'the fence cannot be written'
 
 files_of() { find "$1" -mindepth 1 -maxdepth 1 -type f -name '*[.:]*' ! -name '*[!0-9a-f.:]*' -printf '%f\t%i\t%s\n'; }
@@ -90,11 +90,8 @@ say_done() {
 }
 # `result TAB address TAB why` lines as JSON; the addresses and reasons hold no character that needs care but these.
 as_json() {
-  awk -F '\t' '{
-    gsub(/["\\\001-\010\013-\037]/, "", $3)
-    if ($1 == "skipped") printf "{\"file\":\"%s\",\"result\":\"skipped\",\"why\":\"%s\"}\n", $2, $3
-    else printf "{\"file\":\"%s\",\"result\":\"%s\"}\n", $2, $1
-  }'
+  awk -F '\t' '{ gsub(/["\\\001-\010\013-\037]/, "", $3)
+    printf "{\"file\":\"%s\",\"result\":\"%s\"%s}\n", $2, $1, $1 == "skipped" ? ",\"why\":\"" $3 "\"" : "" }'
 }
 
 if [ "$VERB" = restore ]; then
@@ -127,12 +124,16 @@ if [ "$VERB" = restore ]; then
   exit 0
 fi
 
-cat >"$W/list"
+cat >"$W/sent"
+files_of "$Q" >"$W/earlier"
+# Undo would put back what stands in no plan of this run.
+[ "$(head -n 1 "$W/sent")" != first ] || { [ ! -s "$W/earlier" ] && [ ! -e "$W/restoring" ]; } ||
+  refuse 78 "$QUARANTINE holds files of an earlier run that had the same name; end this run and open a new one"
+sed '1{/^first$/d}' "$W/sent" >"$W/list"
 bad=$(awk -F '\t' '
   NF != 5 || $1 !~ /^[0-9a-f.:]+$/ || $1 !~ /[.:]/ || $2 $3 ~ /[^0-9]/ || length($5) != 64 || $5 ~ /[^0-9a-f]/ ||
   !(($4 == "-" && $3 == 0) || (length($4) == 64 && $4 !~ /[^0-9a-f]/ && $3 >= 64)) || seen[$1]++ { print NR; exit }' "$W/list")
 [ -z "$bad" ] || refuse 65 "line $bad of the list is no approved file"
-files_of "$Q" >"$W/earlier"
 
 # The runtime once more, in every state, then its own records: an owner found in either is not touched.
 SOCKET=${ENDPOINT#unix://}

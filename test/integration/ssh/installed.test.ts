@@ -138,11 +138,18 @@ describe('B6: a key runs its own script in its one form, and nothing else:', () 
   )
 })
 
+test('B6: the probe is asked in no other form than those the forced command lets through', () => {
+  const gather = readFileSync(join(import.meta.dirname, '../../../src/steps/gather.ts'), 'utf8')
+  expect(gather.match(/script: 'probe',[^}]*/g)).toEqual([
+    "script: 'probe', args: how === 'full' ? [] : ['--light'] ",
+  ])
+})
+
 describe('B6: refuses with one line that says what to do', () => {
   const script = (): string => inTree(`${library}/probe`)
   const refused = async (command: NodeCommand = probe): Promise<string> => {
     const error: unknown = await shell.run(target, command, limits).catch((cause: unknown) => cause)
-    if (!(error instanceof Error)) throw new Error('it ran')
+    if (!(error instanceof Error)) throw new Error(`it ran: ${JSON.stringify(error)}`)
     expect(error.message).not.toContain('\n')
     return `${error.name}: ${error.message}`
   }
@@ -184,6 +191,16 @@ describe('B6: refuses with one line that says what to do', () => {
     expect(await refused()).toMatch(
       /^Refused: node-07: nothing was run: the login has no forced command .*; run install-node\.sh there, or set CNIBOT_SSH_MODE=sent$/,
     )
+  })
+  test('where the node has no sudo', async () => {
+    const dispatch = inTree(`${library}/dispatch`)
+    const text = readFileSync(dispatch, 'utf8')
+    writeFileSync(dispatch, text.replace('120 sudo -n', '120 no-such-sudo -n'))
+    try {
+      expect(await refused()).toMatch(/^Refused: node-07: nothing was run: timeout: .*; install sudo there$/)
+    } finally {
+      writeFileSync(dispatch, text)
+    }
   })
   test('where both identities have one key, in one file or in two', async () => {
     await shell.close()

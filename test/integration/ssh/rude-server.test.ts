@@ -50,7 +50,7 @@ const start = async (): Promise<number> => {
 const ask = async (
   timeoutMs: number,
   signal?: AbortSignal,
-): Promise<{ result: CommandResult; close: () => Promise<void> }> => {
+): Promise<{ result: CommandResult; again: () => Promise<CommandResult>; close: () => Promise<void> }> => {
   const port = await start()
   const shell = createNodeShell({
     readUser: 'probe',
@@ -61,9 +61,9 @@ const ask = async (
   })
   const target = { name: 'node-07', address: '127.0.0.1' }
   const limits = { timeoutMs, maxBytes: 100_000, ...(signal === undefined ? {} : { signal }) }
+  const again = () => shell.run(target, { script: 'probe', args: [] }, limits)
   try {
-    const result = await shell.run(target, { script: 'probe', args: [] }, limits)
-    return { result, close: () => shell.close() }
+    return { result: await again(), again, close: () => shell.close() }
   } catch (error) {
     await shell.close()
     throw error
@@ -120,6 +120,20 @@ test('B6: a node that says how the command ended and never closes it is left at 
   const { result, close } = await ask(700)
   expect(result).toMatchObject({ timedOut: true, stdout: '>host 1.0\n' })
   expect(await hungUp()).toBe(true)
+  await close()
+})
+
+test('a command that is over before we look keeps its exit code', async () => {
+  rude = accept => {
+    const channel = accept()
+    channel.stderr.write('not found\n')
+    channel.exit(127)
+    channel.end()
+  }
+  const { result, close, again } = await ask(10_000)
+  const codes = [result.exitCode]
+  for (let turn = 0; turn < 50; turn += 1) codes.push((await again()).exitCode)
+  expect(new Set(codes)).toEqual(new Set([127]))
   await close()
 })
 

@@ -64,7 +64,7 @@ const lets = (rules: Rule[], user: string, [program, ...words]: string[]): boole
 /** The command of a step as it is planned, with and without the runtime's records. */
 const removal = (node: Place['node'], verb = 'remove'): string[] => {
   const { dir, network } = storeWith([])
-  const ctx = { run: { run: 'run-node-07-1793792000000-2', bootId: node.bootId }, index: 3 }
+  const ctx = { run: { run: 'node-07.12-r2', openedAt: 1_793_792_000_000, bootId: node.bootId }, index: 3 }
   const records = verb === 'restore' ? { records: unknown('ctr: not found', now) } : {}
   const planned = commandArgs(ctx, leakingNode(10, 5, records), { dir, network, lockInode: 4_711 })
   const [, ...args] = verb === 'remove' ? planned : [verb, ...restoreArgs(planned).slice(1)]

@@ -37,7 +37,7 @@ const over = (messages: Message[]): Message | undefined =>
   messages.find(m => /being watched|is resolved|needs a person/.test(textOf(m)))
 
 /** Presses again while nobody answers, as a person does who sees Slack's warning sign: the bot may just be away. */
-const insist = async (world: World, ts: string, actionId: string): Promise<void> => {
+export const insist = async (world: World, ts: string, actionId: string): Promise<void> => {
   const deadline = performance.now() + 120_000
   for (;;) {
     if (world.slack.connections() > 0) {

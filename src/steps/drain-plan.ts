@@ -14,6 +14,7 @@ import type { Plan } from '../core/runbook/plan.js'
 import type { StepSpec } from '../core/runbook/schema.js'
 import { evictionBody, shownRequest } from '../core/requests.js'
 import { Refused } from '../ports.js'
+import { removalCanFollow } from './after-drain.js'
 import { nodeNow } from './cordon.js'
 import type { StepContext } from './step.js'
 
@@ -140,9 +141,10 @@ export const planDrain = async (params: Params, ctx: StepContext): Promise<Plan<
   const { node } = ctx.run
   const readAt = ctx.clock.now()
   const facts = await readyToDrain(ctx)
-  const unknown = await onOtherGround(ctx, facts)
+  const ground = await onOtherGround(ctx, facts)
   const { verdicts, budgets } = await readVerdicts(ctx, params)
   refuseBlocked(node, verdicts)
+  const unknown = verdicts.some(goes) ? [...ground, ...(await removalCanFollow(ctx, verdicts))] : ground
   const of = (kind: Standing): PodVerdict[] => verdicts.filter(({ verdict }) => verdict === kind)
   const moving = verdicts.filter(goes).map(({ pod }) => pod)
   const lists = [

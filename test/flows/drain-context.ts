@@ -1,5 +1,6 @@
 import { fakeCluster, type FakeCluster, fakeNode, fakePod } from '../fakes/cluster.js'
 import type { FakePod } from '../fakes/drain.js'
+import type { Bundle } from '../../src/core/evidence/bundle.js'
 import { drain } from '../../src/steps/drain.js'
 import type { StepContext } from '../../src/steps/step.js'
 import { fold, opened, runbook, t0 } from '../unit/runbook/runs.js'
@@ -51,6 +52,8 @@ export const bench = (
     pod_deadline?: number
     evict_unmanaged?: boolean
     keepEmptyDirs?: boolean
+    /** The node as it is read; the runbook removes addresses after the drain then. */
+    clears?: Bundle
   } = {},
 ): DrainBench => {
   const node = fakeNode('node-07', { uid: 'uid-7', bootId: 'boot-7', unschedulable: true, cordonedBy: 'us' })
@@ -61,6 +64,7 @@ export const bench = (
     nodes: ['node-09'],
     pods: ['ops/redis-0'],
   })
+  const { clears } = params
   const spec = {
     kind: 'drain' as const,
     delete_emptydir_data: params.keepEmptyDirs !== true,
@@ -74,7 +78,9 @@ export const bench = (
     throw new Error('a drain does not ask this')
   }
   const ctx: StepContext = {
-    run: fold(opened(runbook({ steps: [{ kind: 'drain' }] }))),
+    run: fold(
+      opened(runbook({ steps: [{ kind: 'drain' }, ...(clears ? [{ kind: 'remove-orphans' }] : [])] })),
+    ),
     index: 0,
     cluster,
     shell: { shown: () => '', run: unused },
@@ -87,7 +93,7 @@ export const bench = (
       lookEveryMs: 2,
     },
     signal: abort.signal,
-    measure: unused,
+    measure: clears ? async () => ({ bundle: clears, id: '' }) : unused,
     bundle: unused,
     progress: async says => {
       if (said.at(-1) !== says) said.push(says)

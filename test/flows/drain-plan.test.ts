@@ -1,7 +1,16 @@
+import { known, type Sandbox, unknown } from '../../src/core/evidence/bundle.js'
 import { planDigest } from '../../src/core/runbook/plan.js'
 import { Refused } from '../../src/ports.js'
 import { fakeBudget } from '../fakes/drain.js'
+import { leakingNode, now, sandbox } from '../unit/leaking-node.js'
 import { agentPod, bench, evictions, onNode } from './drain-context.js'
+
+const runtimeOf = {
+  name: 'containerd',
+  version: '2.1.4',
+  endpoint: 'unix:///run/k3s/containerd/containerd.sock',
+  startedAt: 0,
+}
 
 const subject = { cluster: 'c', run: 'r', index: 0, node: 'node-07', nodeUid: 'u', bootId: 'b' }
 const selecting = (app: string) => ({ matchLabels: { app }, matchExpressions: [] })
@@ -54,6 +63,13 @@ test('B2: what a budget allows does not change the plan; another Pod of the same
   expect(await digest()).not.toBe(before)
 })
 
+test('P-A4: a node that does not say whether addresses can be removed afterwards is shown as one that does not', async () => {
+  const clears = leakingNode(0, 5, { sandboxes: unknown('crictl pods: connection refused', now) })
+  expect((await bench([ledger], { clears }).plan()).facts.at(-1)).toBe(
+    'Not known: whether addresses can be removed afterwards: crictl pods: connection refused.',
+  )
+})
+
 test('a node with nothing to move is not asked about', async () => {
   expect(await bench([]).plan()).toMatchObject({ nothingToDo: true, title: 'Drain node-07: evict 0 Pods' })
 })
@@ -101,6 +117,20 @@ describe('P-A4: nothing is begun that would stop half way; the refusal names eve
     const world = bench([ledger])
     world.cluster.all.nodes[0]!.bootId = 'boot-8'
     expect((await refusal(world)).message).toMatch(/was rebooted since this run was opened/)
+  })
+  const guessed = (staying: Partial<Sandbox>) =>
+    leakingNode(0, 5, {
+      runtime: known({ ...runtimeOf, endpointFrom: 'a known default path' }, now),
+      pods: known([{ ...agentPod, ips: ['10.244.7.2'] }, ledger], now),
+      sandboxes: known([sandbox(2, { namespace: 'platform', pod: 'agent-x', ...staying })], now),
+    })
+  test('a node where nothing would prove the runtime afterwards, so that no address could be removed', async () => {
+    const world = bench([ledger], { clears: guessed({ podUid: 'of a runtime that it was moved from' }) })
+    expect((await refusal(world)).message).toMatch(
+      /^once node-07 is drained no address could be removed there: the runtime endpoint .*or start a Pod on the node\. Or remove them in place, while Pods run there$/,
+    )
+    const proven = bench([ledger], { clears: guessed({ podUid: agentPod.uid }) })
+    expect((await proven.plan()).facts.join()).not.toMatch(/removed/)
   })
   test('B9: the node that this program or its Redis runs on, with what to do', async () => {
     const chart = { 'app.kubernetes.io/name': 'cnibot', 'app.kubernetes.io/instance': 'cni' }

@@ -6,6 +6,7 @@ import type { RemovalInput } from './removal-input.js'
 
 /** One rule for the whole node: why nothing may be removed, or undefined. */
 type NodeRule = (input: RemovalInput) => string | undefined
+type BundleRule = (input: Pick<RemovalInput, 'bundle'>) => string | undefined
 
 const missing = (what: string, answer: Answer<unknown>): string | undefined =>
   isKnown(answer) ? undefined : `${what}: ${answer.reason}`
@@ -20,14 +21,19 @@ const apiAnswers: NodeRule = ({ bundle }) =>
   missing("the API did not list the node's Pods", bundle.pods) ??
   missing('the API did not give the node', bundle.facts)
 
-export const runningPods = (bundle: Bundle): PodFacts[] =>
+const runningPods = (bundle: Bundle): PodFacts[] =>
   isKnown(bundle.pods) ? bundle.pods.value.filter(pod => mustHaveSandbox(pod, bundle.collectedAt)) : []
 
-/** An empty list while Pods run there comes from the wrong endpoint, or from a runtime that has lost its state. */
-const listIsNotEmpty: NodeRule = ({ bundle }) => {
+/**
+ * An empty list while Pods run there comes from the wrong endpoint, or from a runtime that has lost its state. Without Pods
+ * nothing tells the two from an empty node, and the node's own script refuses it too.
+ */
+const listIsNotEmpty: BundleRule = ({ bundle }) => {
   if (!isKnown(bundle.sandboxes) || bundle.sandboxes.value.length > 0) return undefined
   const running = runningPods(bundle).length
-  return running > 0 ? `the runtime lists no sandbox although ${running} Pods run there` : undefined
+  return running > 0
+    ? `the runtime lists no sandbox although ${running} Pods run there`
+    : 'the runtime lists no sandbox at all, and none proves that it is the one the kubelet uses: start a Pod on the node'
 }
 
 /**
@@ -48,7 +54,7 @@ const listHoldsRunningPods: NodeRule = ({ bundle }) => {
  * sandbox in the list. Ready ones count only: a runtime the node has changed from still knows Pods of before. A static
  * Pod has another uid in the API than on the node. undefined where the endpoint is proven or comes from the kubelet.
  */
-export const endpointDoubt = (
+const endpointDoubt = (
   { runtime, sandboxes }: Pick<Bundle, 'runtime' | 'sandboxes'>,
   running: readonly Pick<PodFacts, 'uid' | 'mirror'>[],
 ): string | undefined => {
@@ -61,7 +67,7 @@ export const endpointDoubt = (
 }
 
 /** A guessed endpoint is believed only where running Pods prove it. */
-const endpointIsKubelets: NodeRule = ({ bundle }) => endpointDoubt(bundle, runningPods(bundle))
+const endpointIsKubelets: BundleRule = ({ bundle }) => endpointDoubt(bundle, runningPods(bundle))
 
 /** By id: a list that names one sandbox twice has not grown. */
 const distinct = (sandboxes: readonly Sandbox[]): number => new Set(sandboxes.map(({ id }) => id)).size
@@ -188,3 +194,7 @@ const nodeRules: NodeRule[] = [
 /** Every reason why nothing may be removed from this node; empty where nothing speaks against looking at each file. */
 export const refusals = (input: RemovalInput): string[] =>
   nodeRules.map(rule => rule(input)).filter(reason => reason !== undefined)
+
+/** Why the runtime's list is not believed whatever the files say, by those rules that a drain can break. */
+export const listDoubt = (bundle: Bundle): string | undefined =>
+  listIsNotEmpty({ bundle }) ?? endpointIsKubelets({ bundle })

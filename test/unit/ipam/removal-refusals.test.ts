@@ -13,6 +13,7 @@ import { leakingNode, minute, now, pod, sandbox, storeWith } from '../leaking-no
 
 const settings = { olderThanMs: 15 * minute }
 const silent = unknown('crictl pods: connection refused', now)
+const none = known([], now)
 
 const refusedFor = (bundle: Bundle, earlier?: Bundle, cordoned = true): string => {
   const plan = planRemoval({ earlier, bundle, settings, cordoned })
@@ -45,9 +46,10 @@ describe('everything is refused when', () => {
     ['rule 1: the runtime is not known', { runtime: silent }, /did not say what it is/],
     [
       'rule 1: the list is empty while Pods run there',
-      { sandboxes: known([], now) },
+      { sandboxes: none },
       /no sandbox although 10 Pods run there/,
     ],
+    ['rule 1: the list is empty, no Pod runs', { sandboxes: none, pods: none }, /no sandbox at all/],
     [
       'rule 1: a running Pod is not in the list: it is not the runtime the kubelet uses',
       { sandboxes: known([sandbox(2), sandbox(3)], now) },
@@ -55,7 +57,7 @@ describe('everything is refused when', () => {
     ],
     [
       'rule 1: the endpoint is a guess and no Pod proves it',
-      { runtime: runtime({ endpointFrom: 'a default path' }), pods: known([], now) },
+      { runtime: runtime({ endpointFrom: 'a default path' }), pods: none },
       /is not from the kubelet's configuration \(a default path\)/,
     ],
     [

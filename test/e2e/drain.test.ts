@@ -28,7 +28,8 @@ const databases = (): KubeObject[] =>
 
 /** At the moment the drain waits for the budget, its worker dies; the next one goes on. */
 const killWorkerOnce = async (): Promise<void> => {
-  waited.push(newest(world, /waiting for payments\/payments-db-0/))
+  // The head is drawn first, the card after it.
+  waited.push(textOf(await saying(world, /^\*Drain the node[^]*\D9 of 10, waiting for payments/)))
   await world.running('worker')?.kill('SIGKILL')
   await world.start('worker')
 }
@@ -82,7 +83,7 @@ describe('must-show 3: the drain with a budget in the way', () => {
 
   test('P-A4: while it waited the card said for what', () => {
     expect(waited[0]).toMatch(
-      /\d of 10, waiting for payments\/payments-db-0: PDB payments-db allows 0 \(needs 2 healthy, has 2\)/,
+      /9 of 10, waiting for payments\/payments-db-0: PDB payments-db allows 0 \(needs 2 healthy, has 2\)/,
     )
   })
 

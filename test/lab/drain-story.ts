@@ -1,4 +1,4 @@
-import { saying } from './driver.js'
+import { textOf, thread } from './driver.js'
 import { brokenNode, type Extra, type Teller } from './story.js'
 import { template } from './workloads.js'
 import type { World } from './world.js'
@@ -49,13 +49,24 @@ const startGuardedDatabase = (world: World): void => {
 
 export const guardedDatabase: Extra = { addresses: 1, start: startGuardedDatabase }
 
-/** Once the drain waits for the budget, the owners of the database add a replica: with three ready, one may go. */
+/** Whether the card says that all but the database have left. */
+const onlyTheDatabase = (text: string): boolean => {
+  const [, gone, all] =
+    /(\d+) of (\d+), waiting for payments\/payments-db-0: PDB payments-db allows 0/.exec(text) ?? []
+  return gone !== undefined && Number(gone) === Number(all) - 1
+}
+
+/** Once the drain waits for the budget alone, the owners of the database add a replica: with three ready, one may go. */
 export const makeRoomInTheBudget = async (
   world: World,
   { say }: Teller,
   deadlineMs = 600_000,
 ): Promise<void> => {
-  await saying(world, /waiting for payments\/payments-db-0: PDB payments-db allows 0/, deadlineMs)
+  await world.slack.waitFor(
+    () => thread(world).find(m => onlyTheDatabase(textOf(m))),
+    deadlineMs,
+    'a card that says what the drain waits for',
+  )
   say(`the drain waits: PDB ${name} needs 2 healthy Pods and has 2`)
   const { store } = world.api
   const set = store.get('statefulsets', 'payments', name)

@@ -55,6 +55,22 @@ test('Ctrl-C in the middle of the story leaves no process and no folder', async 
   expect(folders.filter(existsSync)).toEqual([])
 }, 600_000)
 
+test('must-show 3: the drain told by itself ends proven, with exit code 0', () => {
+  const told = spawnSync(process.execPath, [demo, '--play', '--small', '--path', 'drain'], {
+    encoding: 'utf8',
+  })
+  expect(told.stdout).toMatch(/waiting for payments\/payments-db-0: PDB payments-db allows 0/)
+  expect(told.stdout.trim().split('\n').slice(-6)).toEqual([
+    expect.stringMatching(/^addresses on node-07: 253 before, \d+ after, without a sandbox now: 0$/),
+    'removed: 243',
+    'Pods moved: 10 of 10',
+    'live addresses touched: 0',
+    'DaemonSet platform/node-exporter: 4 of 4',
+    're-count a day later: done, matched',
+  ])
+  expect(told.status).toBe(0)
+}, 600_000)
+
 test.each([
   [['--ply'], /Unknown option '--ply'/],
   [['--port', 'many'], /--port many is no port/],

@@ -45,7 +45,8 @@ const work = (cluster: Cluster, over: Partial<History> = {}): void => {
     history: kept,
     runbooks: { list: async () => [] },
     log: fakeLog(),
-    settings: { ...settings, takeOverAfterMs: 3_000 },
+    // Slower back than the other one is at the job.
+    settings: { ...settings, lookEveryMs: 500, takeOverAfterMs: 3_000 },
   }
   workers.push(
     startWorker({
@@ -104,16 +105,11 @@ test('B3: a step that ended while Redis was away for longer than its lock is rec
   work(inMemory)
   await redis.restart()
 
-  const events = await until('the end of the step is recorded', async () => {
-    const read = await history.read<RunEvent>(stream)
-    return read.events.some(({ type }) => type === 'StepDone') ? read.events : undefined
-  })
   // Whoever takes the job now finds it done: wait until it has been served for good.
   await until('the run goes on', async () => {
     const { events: now } = await history.read<RunEvent>(stream)
     return now.some(each => 'index' in each && each.index === 1) ? true : undefined
   })
-  expect(events.filter(({ type }) => type === 'StepStarted')).toHaveLength(1)
   expect(inMemory.changes).toEqual(['cordon node-07'])
   const { events: all } = await history.read<RunEvent>(stream)
   expect(all.filter(each => 'index' in each && each.index === 0).map(({ type }) => type)).toEqual([

@@ -9,11 +9,9 @@ export const markOf = ({ run }: Pick<StepContext, 'run'>): string => cordonMark(
 
 export const nodeNow = async (ctx: StepContext) => {
   const facts = await ctx.cluster.node(ctx.run.node)
-  if (!facts) throw new Refused(`${ctx.run.node} is no longer in the cluster; nothing was done`)
+  if (!facts) throw new Refused(`${ctx.run.node} is no longer in the cluster`)
   if (facts.uid !== ctx.run.nodeUid)
-    throw new Refused(
-      `${ctx.run.node} is another node than at the start of this run (same name, other uid); nothing was done`,
-    )
+    throw new Refused(`${ctx.run.node} is another node than at the start of this run (same name, other uid)`)
   return facts
 }
 
@@ -74,9 +72,7 @@ export const cordon: Step<'cordon'> = {
     const facts = await nodeNow(ctx)
     const mark = markOf(ctx)
     if (!facts.unschedulable && plan.nothingToDo)
-      throw new Refused(
-        `${ctx.run.node} was cordoned when this was planned and is not now; nothing was done, plan it again`,
-      )
+      throw new Refused(`${ctx.run.node} was cordoned when this was planned and is not now: plan it again`)
     if (facts.unschedulable)
       return {
         kind: 'cordon',

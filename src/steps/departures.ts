@@ -32,7 +32,7 @@ const leaves = (one: Leaving): void => {
 }
 
 /** A Pod counts as gone when its uid is: a replacement of the same name is another Pod. */
-const see = (all: Leaving[], pods: readonly DrainPod[]): void => {
+export const see = (all: Leaving[], pods: readonly DrainPod[]): void => {
   const byUid = new Map(pods.map(pod => [pod.uid, pod]))
   for (const one of all) {
     const pod = byUid.get(one.pod.uid)

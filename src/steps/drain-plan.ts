@@ -32,11 +32,11 @@ export const barredNow = (
     : `${run.node} is not cordoned, so what is evicted would come back at once: cordon it and retry`
 }
 
-/** @throws Refused before anything was done */
+/** @throws Refused; what an earlier start has done is not known here, so nothing is said of it */
 export const readyToDrain = async (ctx: StepContext): Promise<NodeFacts> => {
   const facts = await nodeNow(ctx)
   const why = barredNow(facts, ctx)
-  if (why !== undefined) throw new Refused(`${why}. Nothing was evicted`)
+  if (why !== undefined) throw new Refused(why)
   return facts
 }
 
@@ -51,7 +51,7 @@ export const onOtherGround = async (ctx: StepContext, node: NodeFacts): Promise<
   const { here, unknown } = ownGround({ node, pods, self, redis })
   if (here.length === 0) return unknown
   throw new Refused(
-    `this would drain the node that cnibot itself stands on. Nothing was evicted; ${node.name} is cordoned, so move these first, then retry. ${here.join('. ')}`,
+    `this would drain the node that cnibot itself stands on. ${node.name} is cordoned, so move these first, then retry. ${here.join('. ')}`,
     here.join('\n'),
   )
 }
@@ -131,7 +131,7 @@ const refuseBlocked = (node: string, verdicts: readonly PodVerdict[]): void => {
   const blocking = verdicts.filter(({ verdict }) => verdict === 'blocks')
   if (blocking.length === 0) return
   throw new Refused(
-    `${node} cannot be drained: ${podCount(blocking.length)} cannot be moved by eviction. ${some(blocking.map(({ pod, why }) => `${nameOf(pod)}: ${why}`))}. Nothing was evicted; move them by hand and retry`,
+    `${node} cannot be drained: ${podCount(blocking.length)} cannot be moved by eviction. ${some(blocking.map(({ pod, why }) => `${nameOf(pod)}: ${why}`))}. Move them by hand and retry`,
     [...blocking, ...verdicts.filter(({ verdict }) => verdict !== 'blocks')].map(row).join('\n'),
   )
 }

@@ -3,10 +3,10 @@ import { type DrainPod, nameOf, podCount, staysOnNode } from '../core/evictable.
 import { shownDuration } from '../core/duration.js'
 import type { Done, Plan } from '../core/runbook/plan.js'
 import { Failed, Refused, Unreachable } from '../ports.js'
-import { departuresOf, firstStuck, type Leaving, round, stoppedShort } from './departures.js'
+import { departuresOf, firstStuck, type Leaving, round, see, stoppedShort } from './departures.js'
 import { nodeNow } from './cordon.js'
 import { barredNow, onOtherGround, planDrain, readyToDrain } from './drain-plan.js'
-import { lookUntil, type Step, type StepContext } from './step.js'
+import { begunBefore, lookUntil, type Step, type StepContext } from './step.js'
 
 /** Pods that nobody approved: they came after the plan, and are named, not evicted. */
 const refuseNewcomers = (plan: Plan<'drain'>, ctx: StepContext, pods: readonly DrainPod[]): void => {
@@ -21,10 +21,21 @@ const refuseNewcomers = (plan: Plan<'drain'>, ctx: StepContext, pods: readonly D
 
 /** "Nothing was done" would be untrue once a Pod was evicted, in this try or in an earlier one. */
 const truly = (error: unknown, all: readonly Leaving[], ctx: StepContext): unknown => {
-  const begun = all.some(({ evicted, state }) => evicted || state === 'gone')
+  const earlier = begunBefore(ctx)
+  const begun = all.some(
+    ({ evicted, state }) => evicted || state === 'gone' || (earlier && state === 'leaving'),
+  )
   return (error instanceof Refused || error instanceof Failed) && begun
     ? stoppedShort(ctx.run.node, all, error.message)
     : error
+}
+
+/** What keeps a later start from going on is no refusal once an earlier one has evicted: it says what has left. */
+const toldTruly = async (error: unknown, all: Leaving[], ctx: StepContext): Promise<unknown> => {
+  if (!(error instanceof Refused) || !begunBefore(ctx)) return error
+  const pods = await ctx.cluster.podsToDrain(ctx.run.node).catch(() => undefined)
+  if (pods) see(all, pods)
+  return truly(error, all, ctx)
 }
 
 type Ended = { pods: DrainPod[] } | { barred: string }
@@ -77,7 +88,11 @@ export const drain: Step<'drain'> = {
   plan: (spec, ctx) => planDrain(spec, ctx),
   act: async (plan, ctx) => {
     const all = departuresOf(plan.data.pods)
-    await onOtherGround(ctx, await readyToDrain(ctx))
+    try {
+      await onOtherGround(ctx, await readyToDrain(ctx))
+    } catch (error) {
+      throw await toldTruly(error, all, ctx)
+    }
     const pods = await drainAll(plan, ctx, all)
     refuseNewcomers(plan, ctx, pods)
     return doneOf(all, pods, plan)

@@ -47,6 +47,14 @@ export interface Step<K extends StepKind = StepKind> {
     | { impossible: string }
 }
 
+/** Whether an earlier start of this step is on record: it may have done something and died before it could say so. */
+export const begunBefore = ({ run, index }: Pick<StepContext, 'run' | 'index'>): boolean => {
+  const line = run.lines[index]
+  return (
+    line !== undefined && (line.starts > 0 || line.attempts.some(attempt => attempt.startedAt !== undefined))
+  )
+}
+
 /** Looks until `look` gives an answer or the deadline has passed; real time, one look at least. */
 export const lookUntil = async <T>(
   ctx: Pick<StepContext, 'settings' | 'signal'>,

@@ -44,7 +44,7 @@ export const uncordon: Step<'uncordon'> = {
     }
     if (plan.nothingToDo)
       throw new Refused(
-        `the cordon of ${ctx.run.node} has changed hands since this was planned; nothing was done, plan it again`,
+        `the cordon of ${ctx.run.node} has changed hands since this was planned: plan it again`,
       )
     await ctx.cluster.setSchedulable(ctx.run.node, lifted(ctx))
     return {

@@ -106,3 +106,19 @@ export const bench = (
 /** What was asked to be evicted, in order. */
 export const evictions = ({ cluster }: DrainBench): string[] =>
   cluster.changes.filter(change => change.startsWith('evict ')).map(change => change.slice(6))
+
+export const many = (count: number, over = {}) =>
+  Array.from({ length: count }, (_, n) => onNode('shop', `front-${String(n).padStart(2, '0')}`, over))
+
+/** Runs `then` once this was said. */
+export const whenSaid = (world: DrainBench, says: RegExp, then: () => void): void => {
+  const { ctx } = world
+  const progress = ctx.progress.bind(ctx)
+  let done = false
+  ctx.progress = async words => {
+    await progress(words)
+    if (done || !says.test(words)) return
+    done = true
+    then()
+  }
+}

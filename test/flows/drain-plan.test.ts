@@ -90,7 +90,7 @@ describe('P-A4: nothing is begun that would stop half way; the refusal names eve
       bench([onNode('batch', 'bare', { controller: undefined }), onNode('payments', 'api-1')]),
     )
     expect(message).toMatch(
-      /^node-07 cannot be drained: 1 Pod .* batch\/bare: no controller.*Nothing was evi/,
+      /^node-07 cannot be drained: 1 Pod .* batch\/bare: no controller.*Move them by hand/,
     )
     expect(output.split('\n')).toEqual([
       expect.stringMatching(/^batch\/bare · blocks/),
@@ -111,7 +111,7 @@ describe('P-A4: nothing is begun that would stop half way; the refusal names eve
   test('a node that is not cordoned', async () => {
     const world = bench([ledger])
     world.cluster.all.nodes[0]!.unschedulable = false
-    expect((await refusal(world)).message).toMatch(/not cordoned, so .*Nothing was evicted/)
+    expect((await refusal(world)).message).toMatch(/not cordoned, so .*cordon it and retry$/)
   })
   test('a node that was rebooted since', async () => {
     const world = bench([ledger])

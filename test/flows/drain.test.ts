@@ -1,11 +1,9 @@
 import { Failed, Refused, Unreachable } from '../../src/ports.js'
 import { fakeBudget } from '../fakes/drain.js'
-import { bench, type DrainBench, evictions, onNode } from './drain-context.js'
+import { bench, type DrainBench, evictions, many, onNode, whenSaid } from './drain-context.js'
 
 const selecting = (app: string) => ({ matchLabels: { app }, matchExpressions: [] })
 const ledger = () => onNode('payments', 'ledger-0', { labels: { app: 'ledger' }, graceMs: 0 })
-const many = (count: number, over = {}) =>
-  Array.from({ length: count }, (_, n) => onNode('shop', `front-${String(n).padStart(2, '0')}`, over))
 const closed = () =>
   fakeBudget('payments', 'ledger', { selector: selecting('ledger'), allowed: 0, healthy: 2, desired: 2 })
 
@@ -16,19 +14,6 @@ const failure = async (world: DrainBench): Promise<Failed> => {
   )
   if (!(error instanceof Failed)) throw new Error(`no failure: ${String(error)}`)
   return error
-}
-
-/** Runs `then` once this was said. */
-const whenSaid = (world: DrainBench, says: RegExp, then: () => void): void => {
-  const { ctx } = world
-  const progress = ctx.progress.bind(ctx)
-  let done = false
-  ctx.progress = async words => {
-    await progress(words)
-    if (done || !says.test(words)) return
-    done = true
-    then()
-  }
 }
 
 test('P-A4: evicts what was approved, waits until it is gone, leaves DaemonSet Pods', async () => {
@@ -91,40 +76,6 @@ describe('law 4: never more than approved', () => {
     world.cluster.all.pods.push(onNode('search', 'late'))
     await expect(world.act(plan)).rejects.toThrow(/since the plan 1 Pod came to node-07: search\/late/)
     expect(evictions(world)).toEqual(['shop/front-00'])
-  })
-})
-
-describe('B3: called again, it goes on', () => {
-  test('after a crash only what is still there is evicted', async () => {
-    const world = bench(many(3))
-    const plan = await world.plan()
-    whenSaid(world, /./, () => world.abort.abort(new Error('stopped')))
-    world.cluster.draining.onEvicted = pod => {
-      pod.deletedAt = 1
-    }
-    await expect(world.act(plan)).rejects.toThrow('stopped')
-    expect(evictions(world)).toHaveLength(3)
-    const again = bench([])
-    again.cluster.all.pods.unshift(onNode('shop', 'front-02'))
-    const done = await again.act(plan)
-    expect(evictions(again)).toEqual(['shop/front-02'])
-    expect(done.says).toBe(
-      '3 Pods moved away (2 gone or going already); 1 of DaemonSets or the kubelet itself stay',
-    )
-  })
-  test('a second whole run finds nothing to do', async () => {
-    const world = bench(many(2))
-    const plan = await world.plan()
-    await world.act(plan)
-    expect((await world.act(plan)).data).toMatchObject({ evicted: [], stay: 1 })
-    expect(evictions(world)).toHaveLength(2)
-  })
-  test('a Pod on its way out is not evicted a second time', async () => {
-    const world = bench([onNode('shop', 'going', { deletedAt: 1 })])
-    const plan = await world.plan()
-    whenSaid(world, /1 on their way out/, () => world.cluster.all.pods.shift())
-    expect((await world.act(plan)).data.evicted).toEqual([])
-    expect(evictions(world)).toEqual([])
   })
 })
 

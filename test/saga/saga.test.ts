@@ -1,5 +1,5 @@
 import type { Case } from './case.js'
-import { deaths, relapses } from './deaths.js'
+import { deaths, reboots, relapses } from './deaths.js'
 import { deliveries } from './deliveries.js'
 import { failures } from './failures.js'
 import { outages } from './outages.js'
@@ -23,6 +23,10 @@ const kinds: [string, (runbook: string) => Promise<Case[]>][] = [
   ['B3: every job of each step is delivered twice, in a row and at once', deliveries],
   ['B3: the worker is killed after every call that leaves a trace', deaths],
   ['B3: the worker is killed after a change, and the next one meets an error', relapses],
+  [
+    'B3: the worker is killed after a change, and the node is started anew before the next one looks',
+    reboots,
+  ],
   ['B3: Redis goes away for a while at every write and every kind of read', outages],
   ['B3: a worker is stopped at each call, another one takes over, then the first goes on', overtakings],
   ['B4: undo in place of each approval', undos],

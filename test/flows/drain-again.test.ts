@@ -1,0 +1,96 @@
+import { Failed, Refused } from '../../src/ports.js'
+import { bench, type DrainBench, evictions, many, onNode, whenSaid } from './drain-context.js'
+
+describe('B3: called again, it goes on', () => {
+  test('after a crash only what is still there is evicted', async () => {
+    const world = bench(many(3))
+    const plan = await world.plan()
+    whenSaid(world, /./, () => world.abort.abort(new Error('stopped')))
+    world.cluster.draining.onEvicted = pod => {
+      pod.deletedAt = 1
+    }
+    await expect(world.act(plan)).rejects.toThrow('stopped')
+    expect(evictions(world)).toHaveLength(3)
+    const again = bench([])
+    again.cluster.all.pods.unshift(onNode('shop', 'front-02'))
+    const done = await again.act(plan)
+    expect(evictions(again)).toEqual(['shop/front-02'])
+    expect(done.says).toBe(
+      '3 Pods moved away (2 gone or going already); 1 of DaemonSets or the kubelet itself stay',
+    )
+  })
+  test('a second whole run finds nothing to do', async () => {
+    const world = bench(many(2))
+    const plan = await world.plan()
+    await world.act(plan)
+    expect((await world.act(plan)).data).toMatchObject({ evicted: [], stay: 1 })
+    expect(evictions(world)).toHaveLength(2)
+  })
+  test('a Pod on its way out is not evicted a second time', async () => {
+    const world = bench([onNode('shop', 'going', { deletedAt: 1 })])
+    const plan = await world.plan()
+    whenSaid(world, /1 on their way out/, () => world.cluster.all.pods.shift())
+    expect((await world.act(plan)).data.evicted).toEqual([])
+    expect(evictions(world)).toEqual([])
+  })
+})
+
+describe('B3: a refusal tells the truth about earlier starts', () => {
+  /** Two of three Pods were evicted, then the worker was killed. */
+  const begun = async (): Promise<{ world: DrainBench; plan: Awaited<ReturnType<DrainBench['plan']>> }> => {
+    const world = bench(many(3))
+    const plan = await world.plan()
+    world.cluster.all.pods.splice(0, 2)
+    Object.assign(world.ctx.run.lines[0]!, { starts: 1, status: 'acting' })
+    return { world, plan }
+  }
+  const uncordon = ({ cluster }: DrainBench): void => {
+    cluster.all.nodes[0]!.unschedulable = false
+  }
+  const said = (acting: Promise<unknown>): Promise<unknown> =>
+    acting.then(
+      () => 'no error',
+      (error: unknown) => error,
+    )
+
+  test('a second start on a node that was uncordoned meanwhile says how many have left', async () => {
+    const { world, plan } = await begun()
+    uncordon(world)
+    const error = await said(world.act(plan))
+    expect(error).toBeInstanceOf(Failed)
+    expect(String(error)).toMatch(/: 2 of 3 Pods left node-07, still there 1: node-07 is not cordoned/)
+  })
+  test('so it does on the node of this program, and on a node that was created anew', async () => {
+    const one = await begun()
+    one.world.cluster.draining.whereabouts.set('redis', {
+      host: 'redis',
+      addresses: ['10.244.7.9'],
+      nodes: ['node-07'],
+      pods: ['ops/redis-0'],
+    })
+    expect(String(await said(one.world.act(one.plan)))).toMatch(/: 2 of 3 Pods left.*itself stands on/)
+    const other = await begun()
+    other.world.cluster.all.nodes[0]!.uid = 'another'
+    expect(String(await said(other.world.act(other.plan)))).toMatch(/: 2 of 3 Pods left.*is another node/)
+  })
+  test('a Pod that an earlier start evicted and that is not gone yet counts as begun', async () => {
+    const world = bench(many(1, { deletedAt: 1 }))
+    const plan = await world.plan()
+    Object.assign(world.ctx.run.lines[0]!, { starts: 1, status: 'acting' })
+    uncordon(world)
+    expect(String(await said(world.act(plan)))).toMatch(
+      /: 0 of 1 Pod left node-07, still there 1: .*not cord/,
+    )
+  })
+  test('a plan that is made again claims nothing about what an earlier one did', async () => {
+    const { world } = await begun()
+    uncordon(world)
+    const uncordoned = await said(world.plan())
+    world.cluster.all.nodes[0]!.unschedulable = true
+    world.cluster.all.pods.push(onNode('batch', 'bare', { controller: undefined }))
+    for (const error of [uncordoned, await said(world.plan())]) {
+      expect(error).toBeInstanceOf(Refused)
+      expect(String(error)).not.toMatch(/nothing was/i)
+    }
+  })
+})

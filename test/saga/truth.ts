@@ -71,8 +71,9 @@ const lineLies = (world: World, run: RunState, card: string, line: Line, index: 
   const left = traces(world, run, line, index)
   const { kind } = line.spec
   const lies: string[] = []
-  if (line.status === 'failed' && card.includes(' Nothing was done.') && left.length > 0)
-    lies.push(`${kind}: "Nothing was done", and there is ${left.join(', ')}`)
+  const [nothing] = /\bnothing was (?:done|evicted)\b/i.exec(card) ?? []
+  if (line.status === 'failed' && nothing !== undefined && left.length > 0)
+    lies.push(`${kind}: "${nothing}", and there is ${left.join(', ')}`)
   if (kind === 'remove-orphans') {
     const moved = /(\d+) moved/.exec(line.done?.says ?? '')?.[1]
     if (line.status === 'done' && moved !== String(left.length))

@@ -1,9 +1,10 @@
 import { isKnown, type Bundle } from '../core/evidence/bundle.js'
 import { encodeRemovalList } from '../core/evidence/parse/removal-report.js'
-import { planRemoval, type RemovalEntry, type RemovalList, stillApproved } from '../core/ipam/removal.js'
+import { planRemoval, type RemovalList, stillApproved } from '../core/ipam/removal.js'
 import type { Done, Plan } from '../core/runbook/plan.js'
-import { Failed, Refused } from '../ports.js'
+import { Refused } from '../ports.js'
 import { nodeNow } from './cordon.js'
+import { begunBefore, refuseStrangers, refuseTruly } from './earlier-tries.js'
 import { putBack } from './put-back.js'
 import { earlierMoves, runScript } from './removal-script.js'
 import { type Step, type StepContext, waitUntil } from './step.js'
@@ -11,12 +12,21 @@ import { type Step, type StepContext, waitUntil } from './step.js'
 const quarantineRoot = '/var/lib/cni/cnibot-quarantine'
 
 interface ForRun {
-  run: Pick<StepContext['run'], 'run' | 'bootId'>
+  run: Pick<StepContext['run'], 'run' | 'openedAt' | 'bootId'>
   index: number
 }
 
-/** Names the files' folder below the quarantine: the same for every try of one step, so that tries add up. */
-const opOf = (ctx: ForRun): string => `${ctx.run.run}-${ctx.index}`
+/**
+ * Names the files' folder below the quarantine: the same for every try of one step, so that tries add up. A run's name comes
+ * again once its history was lost; the time of its opening does not.
+ */
+export const opOf = ({
+  run,
+  index,
+}: {
+  run: Pick<ForRun['run'], 'run' | 'openedAt'>
+  index: number
+}): string => `${run.run}-${run.openedAt.toString(36)}-${index}`
 
 /** In the order and form that the sudo rules on the node allow, and no other. */
 export const commandArgs = (
@@ -143,54 +153,6 @@ const nothing = (plan: Plan<'remove-orphans'>): Done<'remove-orphans'> => ({
   },
 })
 
-/** Whether an earlier try of this step was begun: it may have moved files and died before it could say so. */
-const begunBefore = ({ run, index }: StepContext): boolean => {
-  const line = run.lines[index]
-  return (
-    line !== undefined && (line.starts > 0 || line.attempts.some(attempt => attempt.startedAt !== undefined))
-  )
-}
-
-/** An empty list moves nothing: the node answers with what earlier tries of this step have moved. */
-const movedEarlier = async (
-  plan: Plan<'remove-orphans'>,
-  ctx: StepContext,
-): Promise<string[] | undefined> => {
-  try {
-    const { report } = await runScript(ctx, { ...plan.data.command, stdin: '' })
-    return earlierMoves(report)
-  } catch {
-    return undefined
-  }
-}
-
-/** A refusal is "nothing was done" only where no earlier try did something. */
-const refuseTruly = async (
-  plan: Plan<'remove-orphans'>,
-  ctx: StepContext,
-  error: unknown,
-): Promise<never> => {
-  if (!(error instanceof Refused) || !begunBefore(ctx)) throw error
-  const moved = await movedEarlier(plan, ctx)
-  if (moved?.length === 0) throw error
-  const earlier = moved
-    ? `an earlier try had moved ${moved.length} files`
-    : 'whether an earlier try moved files could not be asked'
-  throw new Failed(`${error.message}; ${earlier}: undo puts them back`, (moved ?? []).join('\n'))
-}
-
-/** Law of the step: more than approved, never. A node that says it did more is broken, or lies. */
-const refuseStrangers = (moved: readonly string[], list: readonly RemovalEntry[]): void => {
-  const given = new Set(list.map(({ ip }) => ip))
-  const strangers = moved.filter(ip => !given.has(ip))
-  if (strangers.length === 0) return
-  const some = strangers.slice(0, 3).join(', ')
-  throw new Failed(
-    `the node reports ${strangers.length} addresses as moved that were not on the list it was given (${some}): look at the node before anything else is done there`,
-    strangers.join('\n'),
-  )
-}
-
 export const removeOrphans: Step<'remove-orphans'> = {
   plan: (spec, ctx) => makePlan(ctx, spec.older_than),
   act: async (plan, ctx) => {
@@ -200,11 +162,12 @@ export const removeOrphans: Step<'remove-orphans'> = {
       : await stillOrphaned(plan, ctx).catch((error: unknown) => refuseTruly(plan, ctx, error))
     const { remove, dropped } = still
     // Even an empty list is sent: after a crash the node tells what an earlier try has moved already.
-    const command = { ...plan.data.command, stdin: encodeRemovalList(remove) }
+    const stdin = encodeRemovalList(remove, begunBefore(ctx) ? 'further' : 'first')
+    const command = { ...plan.data.command, stdin }
     const { result, report } = await runScript(ctx, command).catch((error: unknown) =>
       refuseTruly(plan, ctx, error),
     )
-    refuseStrangers(report.moved, remove)
+    refuseStrangers(report, remove, plan, ctx)
     const moved = earlierMoves(report)
     const gone = new Set(moved)
     const skipped = [...dropped.filter(d => !gone.has(d.ip)), ...report.skipped]

@@ -63,25 +63,10 @@ const fake = async (): Promise<Node> => {
       return readNodeAnswers(said, { at, now: at + 1_000 })
     },
     order: async (verb, stdin, { bootId = node.bootId, extra = [] } = {}) => {
-      const args = [
-        verb,
-        '--op',
-        'op',
-        '--quarantine',
-        quarantine('op'),
-        '--boot-id',
-        bootId,
-        '--lock-inode',
-        '4711',
-        '--min-sandboxes',
-        '1',
-        ...extra,
-      ]
-      const { exitCode, stdout, stderr } = await shell.run(
-        target,
-        { script: 'remove-orphans', args, stdin },
-        limits,
-      )
+      const fixed = `${verb} --op op --quarantine ${quarantine('op')} --lock-inode 4711 --min-sandboxes 1`
+      const args = [...fixed.split(' '), '--boot-id', bootId, ...extra]
+      const command = { script: 'remove-orphans' as const, args, stdin }
+      const { exitCode, stdout, stderr } = await shell.run(target, command, limits)
       return { code: exitCode ?? -1, stdout, stderr }
     },
     giveAway: async ip => {
@@ -89,9 +74,7 @@ const fake = async (): Promise<Node> => {
       node.add({ namespace: 'payments', name: 'new', uid: 'uid-new' }, ip)
     },
     free: async ip => void node.store.delete(ip),
-    silence: () => {
-      node.runtimeDown = true
-    },
+    silence: () => void Object.assign(node, { runtimeDown: true }),
     close: async () => {},
   }
 }
@@ -138,8 +121,9 @@ describe.each([
   const leakedFiles = async (): Promise<ApprovedFile[]> =>
     (await files()).filter(({ ip }) => node.leaked.includes(ip))
   const ips = (list: readonly { ip: string }[]): string[] => list.map(({ ip }) => ip).sort()
-  const remove = async (list: readonly ApprovedFile[], fence = 5) => {
-    const { code, stdout, stderr } = await node.order('remove', encodeOrder(fence, encodeRemovalList(list)))
+  const remove = async (list: readonly ApprovedFile[], fence = 5, which: 'first' | 'further' = 'further') => {
+    const order = encodeOrder(fence, encodeRemovalList(list, which))
+    const { code, stdout, stderr } = await node.order('remove', order)
     return { code, stderr, report: readRemovalReport(stdout) }
   }
   const restore = async (fence = 6) => {
@@ -213,6 +197,32 @@ describe.each([
       { ip: taken, why: expect.stringContaining('the address has a new owner: ') },
     ])
     expect((await restore()).report.already.sort()).toEqual(free.toSorted())
+  })
+
+  test('B4: a first order is refused where files of its name are in quarantine already, or were put back from there', async () => {
+    const list = await leakedFiles()
+    const first = (fence: number) => remove(list, fence, 'first')
+    expect((await remove(list.slice(0, 1), 1, 'first')).report.moved).toEqual(ips(list.slice(0, 1)))
+    const refused = {
+      code: 78,
+      stderr: expect.stringContaining('holds files of an earlier run that had the same name'),
+      report: expect.objectContaining({ moved: [], complete: false }),
+    }
+    expect(await first(2)).toMatchObject(refused)
+    expect((await remove([], 3)).report.already).toEqual(ips(list.slice(0, 1)))
+    await restore(4)
+    expect(await first(5)).toMatchObject(refused)
+    expect(ips(await leakedFiles())).toEqual(node.leaked.toSorted())
+  })
+
+  test('B4: an address that a living Pod had when it was to be removed is not told as put back', async () => {
+    const list = await files()
+    const { report } = await remove(list)
+    expect(report.moved.sort()).toEqual(node.leaked.toSorted())
+    const restored = await restore()
+    expect(restored.report).toMatchObject({ already: [], skipped: [] })
+    expect(restored.report.moved.sort()).toEqual(node.leaked.toSorted())
+    expect((await restore()).report.already.sort()).toEqual(node.leaked.toSorted())
   })
 
   test('B3: an order with a lower number than the node has seen is refused, of either kind', async () => {

@@ -81,3 +81,19 @@ test('B6: a node that reports an address moved that nobody approved pauses the r
     output: '10.244.7.2',
   })
 })
+
+test.each([
+  ['of a step that was never begun', 0],
+  ['of files that no plan of this step names', 1],
+])('B4: a node that reports earlier moves %s pauses the run and is named', async (_what, starts) => {
+  const ctx = contextOf(`${JSON.stringify({ file: '10.244.7.2', result: 'already' })}\n${done}`)
+  const spec = { kind: 'remove-orphans' as const, older_than: 15 * minute, readings: 2 as const }
+  const plan = await removeOrphans.plan(spec, ctx)
+  const lines = ctx.run.lines.map(line =>
+    starts > 0 ? { ...line, status: 'acting' as const, starts } : line,
+  )
+  const acted = removeOrphans.act(plan, { ...ctx, run: { ...ctx.run, lines } })
+  await expect(acted).rejects.toThrow(
+    /^the node reports 1 addresses as moved that were not on the list .*\(10\.244\.7\.2\)/,
+  )
+})

@@ -33,7 +33,8 @@ export class FakeNode implements NodeModel {
   readonly changes: string[] = []
   bootId = '3b7b2c5e-0d6f-4a55-9b0e-1f3a5d6c7e81'
   runtimeDown = false
-  private readonly manifests = new Map<string, { ip: string; inode: number }[]>()
+  /** What each operation's restores found in quarantine, so that a later one can tell what is back. */
+  private readonly restored = new Map<string, { ip: string; inode: number }[]>()
   private fence = 0
   private inodes = 5_000
 
@@ -140,7 +141,7 @@ export class FakeNode implements NodeModel {
     if (Number(fence) < this.fence)
       throw new Refusal(
         76,
-        `a newer order (fence ${this.fence}) has been carried out on this node; this one is outdated`,
+        `a newer order (fence ${this.fence}) has been carried out on this node; this one (fence ${fence}) is outdated`,
       )
     this.fence = Number(fence)
     const op = option('--op')
@@ -173,11 +174,14 @@ export class FakeNode implements NodeModel {
     if (inode !== String(lockInode))
       throw new Refusal(78, `${networkDir}/lock is not the one of the plan; plan again`)
     const earlier = [...kept.keys()]
-    const manifest = this.manifests.get(op) ?? []
-    this.manifests.set(op, manifest)
+    if (list[0] === 'first' && (earlier.length > 0 || this.restored.has(op)))
+      throw new Refusal(
+        78,
+        `${option('--quarantine')} holds files of an earlier run that had the same name; end this run and open a new one`,
+      )
     const told = list.flatMap(line => {
+      if (line === 'first') return []
       const [ip = '', wanted = '', size, owner = ''] = line.split('\t')
-      manifest.push({ ip, inode: Number(wanted) })
       if (kept.get(ip)?.inode === Number(wanted)) return []
       const skipped = (why: string) => [{ file: ip, result: 'skipped', why }]
       if (this.sandboxes.has(owner)) return skipped('the runtime knows its owner')
@@ -196,6 +200,8 @@ export class FakeNode implements NodeModel {
 
   private restore(op: string, kept: Map<string, File>): object[] {
     const before = new Set(kept.keys())
+    const found = this.restored.get(op) ?? []
+    this.restored.set(op, [...found, ...[...kept].map(([ip, { inode }]) => ({ ip, inode }))])
     const told = [...kept].map(([ip, file]) => {
       const there = this.store.get(ip)
       if (there && there.inode !== file.inode)
@@ -205,7 +211,7 @@ export class FakeNode implements NodeModel {
       this.changes.push(`restore ${ip}`)
       return { file: ip, result: 'moved' }
     })
-    const back = new Map((this.manifests.get(op) ?? []).map(({ ip, inode }) => [ip, inode]))
+    const back = new Map(found.map(({ ip, inode }) => [ip, inode]))
     const already = [...back]
       .filter(([ip, inode]) => !before.has(ip) && this.store.get(ip)?.inode === inode)
       .map(([ip]) => ({ file: ip, result: 'already' }))

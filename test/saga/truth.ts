@@ -4,6 +4,7 @@ import type { Line, RunEvent, RunState } from '../../src/core/runbook/run.js'
 import { closedChannels } from '../../src/flows/closed-channels.js'
 import { type FleetEvent, fleetStream, underRepair } from '../../src/flows/fleet.js'
 import { publishThread } from '../../src/flows/publish-thread.js'
+import { opOf } from '../../src/steps/remove-orphans.js'
 import { FakeThread } from '../fakes/thread.js'
 import { clusterName, incidentWindowMs, node, type World } from './world.js'
 
@@ -55,7 +56,7 @@ const traces = (world: World, run: RunState, line: Line, index: number): string[
     case 'cordon':
       return facts?.cordonedBy === cordonMark(run) ? ['the cordon'] : []
     case 'remove-orphans':
-      return [...(world.onNode.quarantine.get(`${run.run}-${index}`)?.keys() ?? [])]
+      return [...(world.onNode.quarantine.get(opOf({ run, index }))?.keys() ?? [])]
     case 'test-pod':
       return world.cluster.all.pods.map(pod => pod.name).filter(name => name === podOf(line))
     case 'drain':

@@ -13,9 +13,15 @@ export interface ApprovedFile {
 
 /**
  * The approved list as the node's script reads it: address, inode, size, owner (`-` for an empty file), sha256 of the
- * content, TAB between them, one file a line.
+ * content, TAB between them, one file a line. Before them a line `first`, where no earlier order of the operation can have
+ * moved a file: the node then refuses when its quarantine has some under that name.
  */
-export const encodeRemovalList = (entries: readonly ApprovedFile[]): string =>
+export const encodeRemovalList = (
+  entries: readonly ApprovedFile[],
+  which: 'first' | 'further' = 'further',
+): string => (which === 'first' ? 'first\n' : '') + linesOf(entries)
+
+const linesOf = (entries: readonly ApprovedFile[]): string =>
   entries
     .map(({ ip, inode, size, owner, content }) =>
       [

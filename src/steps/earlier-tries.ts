@@ -1,0 +1,67 @@
+import type { RemovalReport } from '../core/evidence/parse/removal-report.js'
+import type { RemovalEntry } from '../core/ipam/removal.js'
+import type { Plan } from '../core/runbook/plan.js'
+import { Failed, Refused } from '../ports.js'
+import { earlierMoves, runScript } from './removal-script.js'
+import type { StepContext } from './step.js'
+
+/** Whether an earlier try of this step may have moved files: one that died, or failed. A refused one has not. */
+export const begunBefore = ({ run, index }: StepContext): boolean => {
+  const line = run.lines[index]
+  return (
+    line !== undefined &&
+    (line.status === 'acting' ||
+      line.attempts.some(({ startedAt, error }) => startedAt !== undefined && error?.class !== 'refused'))
+  )
+}
+
+/** An empty list moves nothing: the node answers with what earlier tries of this step have moved. */
+const movedEarlier = async (
+  plan: Plan<'remove-orphans'>,
+  ctx: StepContext,
+): Promise<string[] | undefined> => {
+  try {
+    const { report } = await runScript(ctx, { ...plan.data.command, stdin: '' })
+    return earlierMoves(report)
+  } catch {
+    return undefined
+  }
+}
+
+/** A refusal is "nothing was done" only where no earlier try did something. */
+export const refuseTruly = async (
+  plan: Plan<'remove-orphans'>,
+  ctx: StepContext,
+  error: unknown,
+): Promise<never> => {
+  if (!(error instanceof Refused) || !begunBefore(ctx)) throw error
+  const moved = await movedEarlier(plan, ctx)
+  if (moved?.length === 0) throw error
+  const earlier = moved
+    ? `an earlier try had moved ${moved.length} files`
+    : 'whether an earlier try moved files could not be asked'
+  throw new Failed(`${error.message}; ${earlier}: undo puts them back`, (moved ?? []).join('\n'))
+}
+
+const isRemoval = (plan: Plan): plan is Plan<'remove-orphans'> => plan.kind === 'remove-orphans'
+
+/** Law of the step: more than approved, never. A node that says it did more, now or in an earlier try, is broken, or lies. */
+export const refuseStrangers = (
+  { moved, already }: RemovalReport,
+  list: readonly RemovalEntry[],
+  plan: Plan<'remove-orphans'>,
+  ctx: StepContext,
+): void => {
+  const given = new Set(list.map(({ ip }) => ip))
+  const plans = [plan, ...(ctx.run.lines[ctx.index]?.attempts ?? []).map(attempt => attempt.plan)]
+  const earlier = new Set(
+    begunBefore(ctx) ? plans.filter(isRemoval).flatMap(({ data }) => data.entries.map(({ ip }) => ip)) : [],
+  )
+  const strangers = [...moved.filter(ip => !given.has(ip)), ...already.filter(ip => !earlier.has(ip))]
+  if (strangers.length === 0) return
+  const some = strangers.slice(0, 3).join(', ')
+  throw new Failed(
+    `the node reports ${strangers.length} addresses as moved that were not on the list it was given (${some}): look at the node before anything else is done there`,
+    strangers.join('\n'),
+  )
+}

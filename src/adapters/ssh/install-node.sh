@@ -35,6 +35,17 @@ repair_key=$(public_key "$REPAIR" --repair-key)
 command -v visudo >/dev/null || refuse 'visudo is missing: install sudo 1.9.10 or later'
 visudo -qcf "$HERE/sudoers-installed.example" || refuse 'the sudo rules are not accepted by this sudo; it must be 1.9.10 or later'
 
+home_of() { if [ -n "$DEST" ]; then echo "/home/$1"; else getent passwd "$1" | cut -d : -f 6; fi; }
+# Whatever a kept user has made there must not stand beside the forced command.
+for user in cnibot-probe cnibot-repair; do
+  home=$(home_of "$user")
+  case $home in / | /root) refuse "$user has $home as its home; give it one of its own" ;; '') continue ;; esac
+  ssh=$DEST$home/.ssh
+  [ ! -L "$ssh" ] || refuse "$ssh leads elsewhere; remove it"
+  [ ! -e "$ssh/authorized_keys2" ] && [ ! -L "$ssh/authorized_keys2" ] ||
+    refuse "$ssh/authorized_keys2 would let keys in without the forced command; remove it"
+done
+
 put() { install -D -o 0 -g 0 -m "$1" "$2" "$DEST$3"; }
 made=$(mktemp)
 trap 'rm -f "$made"' EXIT
@@ -44,16 +55,13 @@ put 0755 "$made" $LIB/probe
 put 0755 "$HERE/remove-orphans.sh" $LIB/remove-orphans
 put 0755 "$HERE/dispatch.sh" $LIB/dispatch
 
-# The keys lie where their users cannot change them.
+# The keys lie where their users cannot change them: not even the home is theirs, since its owner can rename .ssh.
 identity() {
   user=$1 may=$2 key=$3
-  if [ -n "$DEST" ]; then
-    home=/home/$user
-  else
-    id -u "$user" >/dev/null 2>&1 || useradd --system --create-home --shell /bin/sh --password '*' "$user"
-    home=$(getent passwd "$user" | cut -d : -f 6)
-  fi
-  install -d -o 0 -g 0 -m 0755 "$DEST$home/.ssh"
+  [ -n "$DEST" ] || id -u "$user" >/dev/null 2>&1 ||
+    useradd --system --create-home --shell /bin/sh --password '*' "$user"
+  home=$(home_of "$user")
+  install -d -o 0 -g 0 -m 0755 "$DEST$home" "$DEST$home/.ssh"
   printf 'restrict,command="%s/dispatch %s" %s\n' $LIB "$may" "$key" >"$made"
   put 0644 "$made" "$home/.ssh/authorized_keys"
 }

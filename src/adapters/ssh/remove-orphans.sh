@@ -69,7 +69,7 @@ exec 8>"$ROOT/lock"
 flock -w 30 8 || refuse 75 'another removal is running on this node; try again'
 fence=0
 [ ! -e "$ROOT/fence" ] || read -r fence <"$ROOT/fence" || refuse 78 "$ROOT/fence cannot be read; remove it while no removal runs"
-[ "$FENCE" -ge "$fence" ] || refuse 76 "a newer order (fence $fence) has been carried out on this node; this one (fence $FENCE) is outdated. If no other one runs, a clock was ahead: remove $ROOT/fence and try again"
+[ "$FENCE" -ge "$fence" ] || refuse 76 "a newer order (fence $fence) has been carried out on this node; this one (fence $FENCE) is outdated. Where none was, a clock was ahead: remove $ROOT/fence while no removal runs"
 echo "$FENCE" >"$ROOT/fence.next" && sync "$ROOT/fence.next" && mv -f "$ROOT/fence.next" "$ROOT/fence" || refuse 78 'the fence cannot be written'
 
 files_of() { find "$1" -mindepth 1 -maxdepth 1 -type f -name '*[.:]*' ! -name '*[!0-9a-f.:]*' -printf '%f\t%i\t%s\n'; }

@@ -8,6 +8,7 @@ import { removeOrphans } from './remove-orphans.js'
 import type { Step, StepContext } from './step.js'
 import { testPod } from './test-pod.js'
 import { uncordon } from './uncordon.js'
+import { triedAgain } from './undo-tries.js'
 
 type Steps = { [K in StepKind]: Step<K> }
 
@@ -29,7 +30,7 @@ export const planStep = <K extends StepKind>(
 export const actStep = <K extends StepKind>(plan: Plan<K>, ctx: StepContext): Promise<Done<K>> =>
   steps[plan.kind].act(plan, ctx)
 
-/** What was reversed and what could not be, or why this kind of step cannot be. */
+/** What was reversed and what could not be, tried more than once, or why this kind of step cannot be. */
 export const undoStep = async <K extends StepKind>(
   plan: Plan<K>,
   done: Done<K> | undefined,
@@ -37,6 +38,6 @@ export const undoStep = async <K extends StepKind>(
 ): Promise<Undone> => {
   const { undo } = steps[plan.kind]
   if (typeof undo !== 'function') return { says: `nothing to undo: ${undo.impossible}`, left: [] }
-  const undone = await undo(plan, done, ctx)
+  const undone = await triedAgain(ctx, () => undo(plan, done, ctx))
   return typeof undone === 'string' ? { says: undone, left: [] } : undone
 }

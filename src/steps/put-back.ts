@@ -1,13 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { PodFacts } from '../core/evidence/bundle.js'
 import type { RemovalReport } from '../core/evidence/parse/removal-report.js'
 import type { Plan, Undone } from '../core/runbook/plan.js'
 import { Failed, type NodeCommand, Refused, Unreachable } from '../ports.js'
 import { earlierMoves, restoreArgs, runScript } from './removal-script.js'
 import type { StepContext } from './step.js'
-
-/** Putting back is safe to repeat, and an undo that failed ends the run: one cut connection must not do that. */
-const tries = 3
 
 const quarantineOf = (args: readonly string[]): string => args[args.indexOf('--quarantine') + 1] ?? ''
 
@@ -19,25 +15,19 @@ const byHand = (ctx: StepContext, command: NodeCommand, quarantine: string): str
 
 const restore = async (ctx: StepContext, command: NodeCommand): Promise<RemovalReport> => {
   const quarantine = quarantineOf(command.args)
-  for (let left = tries - 1; ; left--) {
-    try {
-      const unknown = `files that are not back yet are in ${quarantine}`
-      return (await runScript(ctx, command, unknown)).report
-    } catch (error) {
-      if (ctx.signal.aborted) throw error
-      if (!(error instanceof Failed || error instanceof Refused || error instanceof Unreachable)) throw error
-      if (left > 0) {
-        await pause(ctx.settings.lookEveryMs, undefined, { signal: ctx.signal })
-        continue
-      }
-      const output = 'output' in error ? error.output : ''
-      throw new Failed(
-        `${error.message}; tried ${tries} times. The addresses it had moved may still be missing on ${ctx.run.node}`,
-        [`On ${ctx.run.node}, this puts back what is left:`, byHand(ctx, command, quarantine), output]
-          .filter(line => line !== '')
-          .join('\n'),
-      )
-    }
+  try {
+    const unknown = `files that are not back yet are in ${quarantine}`
+    return (await runScript(ctx, command, unknown)).report
+  } catch (error) {
+    if (ctx.signal.aborted) throw error
+    if (!(error instanceof Failed || error instanceof Refused || error instanceof Unreachable)) throw error
+    const output = 'output' in error ? error.output : ''
+    throw new Failed(
+      `${error.message}. The addresses it had moved may still be missing on ${ctx.run.node}`,
+      [`On ${ctx.run.node}, this puts back what is left:`, byHand(ctx, command, quarantine), output]
+        .filter(line => line !== '')
+        .join('\n'),
+    )
   }
 }
 

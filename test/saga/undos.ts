@@ -41,26 +41,32 @@ export const undos = async (runbook: string): Promise<Case[]> =>
     })),
   )
 
-/** What is asked of cluster and node meanwhile fails: of the undo itself, which is then stuck, or of a reading beside it. */
+/**
+ * What is asked of cluster and node meanwhile fails: once, which must not be the end of it, or as often as the undo is tried,
+ * which is then stuck where it was the undo itself that asked.
+ */
 export const failedUndos = async (runbook: string, person: Person): Promise<Case[]> => {
   const { calls } = await trace(runbook, person)
   const reaching = calls.filter(
     ({ doing, port }) => doing === 'undoing' && (port === 'cluster' || port === 'shell'),
   )
-  return reaching.map((call, i) => ({
-    name: `the undo fails at ${nameOf(call)}`,
-    step: call.step,
-    run: () =>
-      told(
-        runbook,
-        fails(
-          call.n,
-          1,
-          ({ port }) => port === call.port,
-          () => new Failed('failed by a test'),
-          i % 2 === 1,
+  return reaching.flatMap((call, i) =>
+    [1, 3].map(times => ({
+      name: `the undo fails at ${nameOf(call)}, times ${times}`,
+      step: call.step,
+      run: () =>
+        told(
+          runbook,
+          fails(
+            call.n,
+            times,
+            ({ port }) => port === call.port,
+            () => new Failed('failed by a test'),
+            i % 2 === 1,
+          ),
+          person,
+          times === 1 ? mustEnd('undone') : undefined,
         ),
-        person,
-      ),
-  }))
+    })),
+  )
 }

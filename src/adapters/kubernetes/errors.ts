@@ -22,9 +22,8 @@ export const kubeError = (attempted: string, server: string, problem: CallProble
     return new Refused(`could not ${attempted}: not allowed${why}; check the role this account has`)
   if (status === 404) return new Refused(`could not ${attempted}: not found${why}`)
   if (status === 429 || status >= 500)
-    return new Unreachable(`could not ${attempted}: ${server} answered ${status}${why}; it is tried again`)
-  if (status === 409)
-    return new Unreachable(`could not ${attempted}: it was changed meanwhile${why}; it is tried again`)
+    return new Unreachable(`could not ${attempted}: ${server} answered ${status}${why}`)
+  if (status === 409) return new Unreachable(`could not ${attempted}: it was changed meanwhile${why}`)
   return new Failed(`could not ${attempted}: ${server} answered ${status}${why}`)
 }
 

@@ -46,9 +46,7 @@ export const setSchedulable = async (
     )
     if (patched) return state
   }
-  throw new Unreachable(
-    `could not ${verb} ${name}: it changed ${attempts} times while it was read; it is tried again`,
-  )
+  throw new Unreachable(`could not ${verb} ${name}: it changed ${attempts} times while it was read`)
 }
 
 /** The resourceVersion makes the server refuse (409) when the node has changed since. */

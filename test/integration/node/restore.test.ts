@@ -195,7 +195,7 @@ test('B4: an undo that cannot reach the node says what may be missing and the co
     (error: unknown) => (error instanceof Failed ? error : new Failed(String(error))),
   )
   expect(failed.message).toBe(
-    'connection refused; tried 3 times. The addresses it had moved may still be missing on node-07',
+    'connection refused. The addresses it had moved may still be missing on node-07; tried 3 times',
   )
   const [first, command = ''] = failed.output.split('\n')
   expect(first).toBe('On node-07, this puts back what is left:')

@@ -34,7 +34,7 @@ describe('one clear line a failure', () => {
     const error = from(
       new ApiException(502, 'Unknown', '<html>token=abc</html>', { 'set-cookie': 'session=secret' }),
     )
-    expect(error.message).toBe('could not cordon node-07: https://api answered 502; it is tried again')
+    expect(error.message).toBe('could not cordon node-07: https://api answered 502')
   })
   test('text from the server stays one line and short', () => {
     expect(statusMessage(status(400, `a\nb\u001b[31m${'x'.repeat(500)}`))).toHaveLength(301)

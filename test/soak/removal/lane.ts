@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Acting } from './acting.js'
 import { Churn } from './churn.js'
@@ -93,19 +93,15 @@ export class Lane {
   /** Counts what lies in the quarantine and empties it; lost owners without a file are forgotten. */
   clear(): void {
     const quarantine = join(this.node.root, quarantineDir)
-    for (const run of this.runs) {
-      const taken = this.truth.checkTaken(join(quarantine, `${run}-0`, 'k8s-pod-network'))
-      this.counts.addressesRemoved += taken
-      rmSync(join(quarantine, `${run}-0`), { recursive: true, force: true })
+    for (const operation of foldersIn(quarantine)) {
+      this.counts.addressesRemoved += this.truth.checkTaken(join(quarantine, operation, 'k8s-pod-network'))
+      rmSync(join(quarantine, operation), { recursive: true, force: true })
     }
-    this.runs.clear()
     this.history.clear()
     const there = new Set(filesIn(this.node.store).map(({ owner }) => owner))
     for (const id of this.truth.all('lost')) if (!there.has(id)) this.truth.gone(id)
     this.collect()
   }
-  /** Runs since the quarantine was last emptied. */
-  readonly runs = new Set<string>()
 
   async end(): Promise<void> {
     this.acting.close()
@@ -122,6 +118,13 @@ export class Lane {
   }
   round = 0
 }
+
+const foldersIn = (path: string): string[] =>
+  existsSync(path)
+    ? readdirSync(path, { withFileTypes: true })
+        .filter(entry => entry.isDirectory())
+        .map(({ name }) => name)
+    : []
 
 export const makeFolder = (path: string): string => {
   mkdirSync(path, { recursive: true })

@@ -118,12 +118,12 @@ const soak = async (options: Options): Promise<Soaked> => {
     other: options.script === undefined ? undefined : resolve(options.script),
     ...writeVariants(here, makeFolder(join(folder, 'scripts'))),
   }
-  const clean = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.on(signal, () => {
-      clean()
-      process.exit(130)
-    })
+  const stopped = new Promise<never>((_, reject) => {
+    process.once('unhandledRejection', reject)
+    // What was counted until then is told all the same.
+    for (const signal of ['SIGINT', 'SIGTERM'] as const)
+      process.once(signal, () => reject(new Error(`stopped by ${signal}`)))
+  })
   const began = performance.now()
   const kindOf = (lane: number): RuntimeKind =>
     kinds.find(kind => kind === options.runtime) ?? kinds[lane % kinds.length] ?? 'containerd-1'
@@ -139,13 +139,12 @@ const soak = async (options: Options): Promise<Soaked> => {
   }
   let broken: string | undefined
   try {
-    const failed = new Promise<never>((_, reject) => process.once('unhandledRejection', reject))
-    await Promise.race([Promise.all(lanes.map(play)), failed])
+    await Promise.race([Promise.all(lanes.map(play)), stopped])
   } catch (error) {
     broken = error instanceof Error ? (error.stack ?? error.message) : String(error)
   } finally {
     clearInterval(timer)
-    clean()
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   }
   const counts = sum(lanes.map(lane => lane.counts))
   const { seed, runtime, script: other } = options

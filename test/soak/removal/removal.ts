@@ -36,7 +36,6 @@ export class Removal {
 
   async run(): Promise<void> {
     const { lane } = this
-    lane.runs.add(this.name)
     await this.write(0, this.opened())
     for (let steps = 0; steps < mostSteps; steps += 1) {
       const { state, events, length } = await this.state()
@@ -115,8 +114,6 @@ export class Removal {
     if (error?.class === 'bug') throw new Error(`${this.name}: ${error.message}`)
     if (error?.class === 'refused') lane.counts.refusals += 1
     if (error?.class === 'refused' || this.faults.length === 0) this.heal()
-    // The kubelet comes back to what it must make again.
-    await lane.acting.scriptsEnded().catch(() => undefined)
     await this.write(length, { at: lane.node.clock.now(), by: 'UAPPROVER', type: 'RetryAsked', index })
   }
 

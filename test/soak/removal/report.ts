@@ -16,11 +16,11 @@ export interface Soaked {
   broken: string | undefined
 }
 
-/** Whether it ended as it must: nothing live freed or given out twice, nothing approved left behind. */
+/** Whether it ended as it must: nothing live freed or given out twice, nothing approved left behind; and something removed. */
 export const isClean = ({ counts, other }: Soaked): boolean =>
   counts.freed.length === 0 &&
   counts.duplicates.length === 0 &&
-  (other !== undefined || counts.left.length === 0)
+  (other !== undefined || (counts.left.length === 0 && counts.addressesRemoved > 0))
 
 const shown = (ms: number): string => {
   const seconds = Math.round(ms / 1000)

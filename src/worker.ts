@@ -7,7 +7,7 @@ import type { Settings } from './config.js'
 import type { RunState } from './core/runbook/run.js'
 import { countedHistory } from './counted-history.js'
 import { answerRequest } from './flows/answer-request.js'
-import { heldBack } from './flows/brakes.js'
+import { heldBack, stopped } from './flows/brakes.js'
 import { type CollectDeps, collectEvidence } from './flows/collect-evidence.js'
 import { type CompareDeps, compareRepairs } from './flows/compare-repairs.js'
 import { recount } from './flows/recount.js'
@@ -70,6 +70,7 @@ export const runWorker = async (): Promise<void> => {
     log,
     settings: limitsOf(settings),
     mayAct: (state: RunState, index: number) => heldBack(deps, state, index),
+    stopped: () => stopped(deps),
   }
   const worker = startWorker({ ...queue, handlers: handlersOf(deps) })
   await worker.ready()

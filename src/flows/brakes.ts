@@ -26,7 +26,8 @@ export const brakesNow = async ({ history, settings }: Omit<BrakeDeps, 'clock'>)
 
 /**
  * Asked right before a step begins. A change that was approved and not begun when the pause came is given up: its approval
- * must not lie in wait for the end of the pause. One that has begun goes on to its end, and what only reads is left alone.
+ * must not lie in wait for the end of the pause. One that has begun looks at what it has done (`stopped` keeps it from doing
+ * more), and what only reads is left alone.
  */
 export const heldBack = async (
   deps: BrakeDeps,
@@ -40,6 +41,15 @@ export const heldBack = async (
   if (!paused) return undefined
   const why = `changes were paused before it began (${paused.why}); it needs a new approval when they go on`
   return { at: deps.clock.now(), by: 'cnibot', type: 'PlanOutdated', index, why }
+}
+
+/**
+ * Asked before each single change of a step that has begun, which may wait for budgets or a second reading for an hour: why
+ * it must not be made. What the step has done stays on record, for an undo or another try.
+ */
+export const stopped = async (deps: Omit<BrakeDeps, 'clock'>): Promise<string | undefined> => {
+  const { paused } = await brakesNow(deps)
+  return paused && `changes were paused after it had begun (${paused.why})`
 }
 
 export interface PauseDeps extends BrakeDeps {
@@ -67,7 +77,7 @@ export const pause = async (deps: PauseDeps, by: string, why: string): Promise<s
   })
   if (!written.changed) return `Changes are paused already, by <@${before?.by}>: ${before?.why}.`
   const late = await drawAgain(deps)
-  return `*Changes are paused* by <@${by}>: ${why}. No run is opened, no plan approved and no approved step begins; reading goes on, and undo still works. /cni resume ends it.${late ? ` ${late}` : ''}`
+  return `*Changes are paused* by <@${by}>: ${why}. No run is opened, no plan approved, no approved step begins, and one that has begun changes nothing more; reading goes on, and undo still works. /cni resume ends it.${late ? ` ${late}` : ''}`
 }
 
 /** `/cni resume`: ends a pause and a storm. */

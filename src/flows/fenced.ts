@@ -7,6 +7,8 @@ export interface Order {
   fence: number
   /** Throws Overtaken when another worker has begun the same since. */
   inCharge: Guard
+  /** Throws Refused once changes are paused: asked before each one that a pause must keep from happening. None for an undo. */
+  mayGoOn?: Guard
 }
 
 /** Another worker has begun what this one was doing: what this one still does must leave no trace. */
@@ -54,10 +56,19 @@ const noOrder: Guard = async () => {
  */
 export const fenced = ({ cluster, shell }: Reach, order: Order | undefined): Reach => {
   const guard = order?.inCharge ?? noOrder
+  const onward: Guard = async () => {
+    await order?.mayGoOn?.()
+    await guard()
+  }
   const changes: Changes = {
-    setSchedulable: (node, change) => cluster.setSchedulable(node, change, guard),
-    createTestPod: spec => cluster.createTestPod(spec, guard),
-    evict: pod => cluster.evict(pod, guard),
+    setSchedulable: (node, change) => cluster.setSchedulable(node, change, onward),
+    createTestPod: async spec => {
+      // Before it only: the guard is asked again once the Pod is made, and that one must come to its end.
+      await order?.mayGoOn?.()
+      return cluster.createTestPod(spec, guard)
+    },
+    evict: pod => cluster.evict(pod, onward),
+    // Only what this program made itself: a pause must not leave it lying around.
     deletePod: async (namespace, name, uid) => {
       await guard()
       await cluster.deletePod(namespace, name, uid)
@@ -69,7 +80,8 @@ export const fenced = ({ cluster, shell }: Reach, order: Order | undefined): Rea
       shown: command => shell.shown(command),
       run: async (node, command, options) => {
         if (command.script === 'probe') return shell.run(node, command, options)
-        await guard()
+        // An empty list moves nothing: it asks what earlier tries have moved.
+        await (command.stdin === '' ? guard : onward)()
         const stdin = encodeOrder(order?.fence ?? 0, command.stdin)
         return shell.run(node, { ...command, stdin }, options)
       },

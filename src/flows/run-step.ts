@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { foldIncident, type IncidentEvent, incidentStream, runStream } from '../core/incident/incident.js'
 import { inCharge, lastFence, nextFence } from '../core/runbook/fence.js'
 import { foldRun, nextOfRun, type RunEvent, type RunState, settledLength } from '../core/runbook/run.js'
-import type { Job } from '../ports.js'
+import { type Job, Refused } from '../ports.js'
 import { Overtaken } from './fenced.js'
 import { openHistory } from './open-history.js'
 import { readAfterFailure } from './read-after-failure.js'
@@ -54,6 +54,16 @@ const stillInCharge =
       throw new Overtaken('another worker has begun this meanwhile; nothing was done here')
   }
 
+const notStopped = (deps: RunStepDeps, signal: AbortSignal) => async (): Promise<void> => {
+  const why = await untilAnswered(
+    deps,
+    'see whether changes are paused',
+    async () => deps.stopped?.(),
+    signal,
+  )
+  if (why !== undefined) throw new Refused(why)
+}
+
 /**
  * Writes that a step begins, then does it, then writes how it went. Whoever began later has the higher number: what an
  * earlier one still sends is refused, and what it still has to say is dropped.
@@ -74,7 +84,8 @@ const perform = async (
   const started: RunEvent = { at, by: 'cnibot', type, index, fence }
   if (!(await deps.history.append<RunEvent>(runStream(run), length, [started]))) return undefined
   await enqueueSoon(deps, { kind: 'publish', node, length: length + 1 })
-  const order = { fence, inCharge: stillInCharge(deps, run, fence, signal) }
+  const inCharge = stillInCharge(deps, run, fence, signal)
+  const order = { fence, inCharge, ...(what.do === 'act' ? { mayGoOn: notStopped(deps, signal) } : {}) }
   const ctx = contextOf(deps, state, index, signal, order)
   const ended = await keepEnd(deps, run, fence, await (what.do === 'act' ? act : undo)(deps, state, ctx))
   if (ended === undefined)

@@ -1,7 +1,7 @@
 import type { IncidentEvent } from '../../src/core/incident/incident.js'
 import { incidentStream, runStream } from '../../src/core/incident/incident.js'
 import { foldRun, type RunEvent } from '../../src/core/runbook/run.js'
-import { heldBack, pause, resumeChanges } from '../../src/flows/brakes.js'
+import { heldBack, pause, resumeChanges, stopped } from '../../src/flows/brakes.js'
 import { underRepair } from '../../src/flows/fleet.js'
 import { runStep } from '../../src/flows/run-step.js'
 import { fakeCluster, fakeNode } from '../fakes/cluster.js'
@@ -103,7 +103,7 @@ describe('B9: paused', () => {
     })
   })
 
-  test('a step that has begun goes on, and one that only reads is left alone', async () => {
+  test('a step that has begun looks what it has done, but is stopped before its next change; one that only reads is left alone', async () => {
     const { brakes, history, waiting } = await world()
     await waiting()
     const begun = [event(1, 'StepApproved', { index: 0, digest }), event(2, 'StepStarted', { index: 0 })]
@@ -111,6 +111,7 @@ describe('B9: paused', () => {
     await pause(brakes, 'U2', 'x')
     const { events } = await history.read<RunEvent>(runStream(run))
     expect(await heldBack(brakes, foldRun(events)!, 0)).toBeUndefined()
+    expect(await stopped(brakes)).toBe('changes were paused after it had begun (x)')
     const reads = [
       opened(),
       planned(0, 'cordon', true),

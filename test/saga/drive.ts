@@ -8,7 +8,7 @@ export interface Person {
   /** What is pressed at each pause, in order; then hold. */
   atPause?: ('retry' | 'undo' | 'hold' | 'escalate')[]
   /** Something happens in the world right before a click. */
-  before?: (pressed: string) => void
+  before?: (pressed: string) => unknown
 }
 
 export interface Driven {
@@ -58,7 +58,7 @@ const press = async (world: World, person: Person, pauses: { seen: number }): Pr
   if (run?.status === 'paused') {
     const action = person.atPause?.[pauses.seen] ?? 'hold'
     pauses.seen += 1
-    person.before?.(action)
+    await person.before?.(action)
     const answer = await world.click({ action, index })
     if (answer !== '') throw new Error(`${action}: ${answer}`)
     return action
@@ -66,7 +66,7 @@ const press = async (world: World, person: Person, pauses: { seen: number }): Pr
   if (run?.status !== 'awaiting' || !line?.digest) return undefined
   const undo = person.undoAt === index
   const action = undo ? 'undo' : line.spec.kind === 'confirm' ? 'tick' : 'approve'
-  person.before?.(action)
+  await person.before?.(action)
   const answer = await world.click({ action, index, ...(undo ? {} : { digest: line.digest }) })
   if (answer !== '') throw new Error(`${action} ${line.spec.kind}: ${answer}`)
   return action

@@ -22,7 +22,7 @@ const failing = (times: number, error: () => Error) => {
   const [facts] = world.cluster.all.nodes
   Object.assign(facts!, { unschedulable: true, cordonedBy: cordonMark(world.ctx.run) })
   let asked = 0
-  const { setSchedulable } = world.cluster
+  const setSchedulable = world.cluster.setSchedulable.bind(world.cluster)
   const cluster = {
     ...world.cluster,
     setSchedulable: (...args: Parameters<typeof setSchedulable>) => {

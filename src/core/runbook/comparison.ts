@@ -52,13 +52,8 @@ export const movesAway = (verdicts: readonly PodVerdict[], own: readonly string[
   }
 }
 
-/** Time at work: from the start of each step to its end. */
-export const workMs = ({ lines }: RunState): number =>
-  lines.reduce(
-    (sum, { startedAt, endedAt }) =>
-      sum + (startedAt === undefined || endedAt === undefined ? 0 : Math.max(0, endedAt - startedAt)),
-    0,
-  )
+/** Time at work of all tries: from the first start of each plan to its end, without what people took. */
+export const workMs = ({ lines }: RunState): number => lines.reduce((sum, { workedMs }) => sum + workedMs, 0)
 
 /** undefined where there is none: nothing is guessed. */
 export const pastOf = (durations: readonly number[]): Past | undefined => {

@@ -101,6 +101,10 @@ export interface Line {
   approved: Decision | undefined
   refused: Decision | undefined
   startedAt: number | undefined
+  /** The first start of this plan: `startedAt` is a later one where another worker took over. */
+  begunAt: number | undefined
+  /** From first start to end, of all plans of this line that were begun. */
+  workedMs: number
   /** The newest note of the start that is at work. */
   progress: { at: number; says: string } | undefined
   endedAt: number | undefined

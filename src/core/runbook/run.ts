@@ -1,4 +1,5 @@
 import { withApproval } from './approval.js'
+import { begins, ends } from './at-work.js'
 import type { Line, Outcome, RunEvent, RunEventType, RunState } from './run-events.js'
 import { linesOf, type StepKind, type StepSpec } from './schema.js'
 
@@ -37,6 +38,8 @@ const newLine = (spec: StepSpec): Line => ({
   approved: undefined,
   refused: undefined,
   startedAt: undefined,
+  begunAt: undefined,
+  workedMs: 0,
   progress: undefined,
   endedAt: undefined,
   done: undefined,
@@ -86,15 +89,17 @@ const givenUp = (state: RunState, index: number, why: string): RunState => {
         ]
       : line.attempts
   const outdated = attempts === line.attempts ? [...line.outdated, why] : line.outdated
-  const undecided = { approvals: [], approved: undefined, refused: undefined }
+  const undecided = { approvals: [], approved: undefined, refused: undefined, begunAt: undefined }
   const fresh = { status: 'pending' as const, plan: undefined, digest: undefined, ...undecided }
   return { ...withLine(state, index, { ...fresh, attempts, outdated }), status: 'planning' }
 }
 
-const withLine = (state: RunState, index: number, change: Partial<Line>): RunState => ({
+const changed = (state: RunState, index: number, change: (line: Line) => Partial<Line>): RunState => ({
   ...state,
-  lines: state.lines.map((line, i) => (i === index ? { ...line, ...change } : line)),
+  lines: state.lines.map((line, i) => (i === index ? { ...line, ...change(line) } : line)),
 })
+const withLine = (state: RunState, index: number, change: Partial<Line>): RunState =>
+  changed(state, index, () => change)
 
 const planned = (state: RunState, event: RunEvent & { type: 'StepPlanned' }): RunState => {
   const { plan, digest, expiresAt, index, at } = event
@@ -112,18 +117,6 @@ const planned = (state: RunState, event: RunEvent & { type: 'StepPlanned' }): Ru
     status: asks ? 'awaiting' : 'approved',
   })
   return { ...next, status: asks ? 'awaiting' : 'acting' }
-}
-
-const started = (state: RunState, index: number, at: number): RunState => {
-  const line = state.lines[index]
-  if (!line) return state
-  return withLine(state, index, {
-    status: 'acting',
-    startedAt: at,
-    progress: undefined,
-    startedPlan: line.plan,
-    starts: line.starts + 1,
-  })
 }
 
 /** Only the newest note of a step at work is kept: one that comes late, or of another start, changes nothing. */
@@ -168,16 +161,17 @@ export const applyRun = (state: RunState | undefined, event: RunEvent): RunState
     case 'PlanOutdated':
       return givenUp(state, event.index, event.why)
     case 'StepStarted':
-      return started(state, event.index, event.at)
+      return changed(state, event.index, line => begins(line, event.at))
     case 'StepDone': {
-      const next = withLine(state, event.index, { status: 'done', done: event.done, endedAt: event.at })
-      return { ...next, status: 'planning', position: event.index + 1 }
+      const { index, done, at } = event
+      const next = changed(state, index, line => ({ status: 'done', done, ...ends(line, at) }))
+      return { ...next, status: 'planning', position: index + 1 }
     }
-    case 'StepFailed':
-      return {
-        ...withLine(state, event.index, { status: 'failed', error: event.error, endedAt: event.at }),
-        status: 'paused',
-      }
+    case 'StepFailed': {
+      const { index, error, at } = event
+      const next = changed(state, index, line => ({ status: 'failed', error, ...ends(line, at) }))
+      return { ...next, status: 'paused' }
+    }
     case 'RetryAsked':
       return givenUp(state, event.index, 'it was tried again')
     case 'UndoAsked':

@@ -1,5 +1,6 @@
 import { allowed, nextOfRun, type RunEvent, settledLength } from '../../../src/core/runbook/run.js'
-import { done, event, failed, fold, opened, planned, runbook } from './runs.js'
+import { workMs } from '../../../src/core/runbook/comparison.js'
+import { done, event, failed, fold, opened, planned, runbook, t0 } from './runs.js'
 
 const approved = (index: number): RunEvent => event(index, 'StepApproved', { index, digest: 'a'.repeat(64) })
 const started = (index: number): RunEvent => event(index, 'StepStarted', { index })
@@ -130,4 +131,35 @@ test('after a retry undo goes by the plan that was begun, whatever was planned s
   ])
   const again = fold(...begun, event(1, 'RetryAsked', { index: 0 }), failed(0), event(2, 'UndoAsked'))
   expect(nextOfRun(again)).toEqual({ do: 'undo', index: 0 })
+})
+
+test('a plan is begun at its first start, whoever took over since; one that is made again is begun anew', () => {
+  const at = (ms: number, one: RunEvent): RunEvent => ({ ...one, at: t0 + ms })
+  const begun = [opened(), planned(0, 'cordon'), approved(0), at(1_000, started(0)), at(9_000, started(0))]
+  expect(fold(...begun).lines[0]).toMatchObject({ begunAt: t0 + 1_000, startedAt: t0 + 9_000 })
+  const again = [at(60_000, failed(0)), event(60_000, 'RetryAsked', { index: 0 }), planned(0, 'cordon')]
+  expect(fold(...begun, ...again).lines[0]?.begunAt).toBeUndefined()
+})
+
+test('P-A2: time at work is that of every try, from its first start; not what people took between', () => {
+  const at = (ms: number, one: RunEvent): RunEvent => ({ ...one, at: t0 + ms })
+  const state = fold(
+    opened(),
+    planned(0, 'cordon'),
+    approved(0),
+    at(1_000, started(0)),
+    at(5_000, started(0)),
+    at(11_000, failed(0)),
+    event(900_000, 'RetryAsked', { index: 0 }),
+    at(900_000, failed(0)),
+    event(950_000, 'RetryAsked', { index: 0 }),
+    planned(0, 'cordon'),
+    event(960_000, 'StepRefused', { index: 0, digest: 'a'.repeat(64) }),
+    event(970_000, 'RetryAsked', { index: 0 }),
+    planned(0, 'cordon'),
+    approved(0),
+    at(980_000, started(0)),
+    at(985_000, done(0, 'cordon', true)),
+  )
+  expect(workMs(state)).toBe(15_000)
 })

@@ -9,6 +9,7 @@ import {
   waitsFor,
 } from '../core/runbook/approval.js'
 import { allowed, foldRun, type RunEvent, type RunState } from '../core/runbook/run.js'
+import { standing } from '../core/runbook/standing.js'
 import type { Clock, History, Job, Jobs } from '../ports.js'
 import type { ButtonValue } from '../view/button.js'
 import { brakesNow } from './brakes.js'
@@ -108,6 +109,13 @@ export const onPlan = async (deps: DecideRunDeps, { by, value }: ButtonClick): P
   })
 }
 
+const movedOn =
+  'The run has moved on since the card with this button was drawn: look at its card as it is now, and choose there.'
+
+/** Hold and escalate only end the run and change nothing, so an older card will do for them. */
+const outran = (state: RunState, { action, digest }: ButtonValue): boolean =>
+  (action === 'undo' || action === 'retry') && digest !== standing(state)
+
 /** Retry, undo, hold and escalate end or turn a paused run; they need an approver as well. */
 export const onPaused = async (deps: DecideRunDeps, { by, value }: ButtonClick): Promise<string> => {
   const before = await stateOf(deps, value.run)
@@ -128,7 +136,8 @@ export const onPaused = async (deps: DecideRunDeps, { by, value }: ButtonClick):
             : { at, by, type: 'RunEnded', outcome: 'held' }
     // While an undo is at work only the worker may end the run: what it put back must still be written down.
     const theirs = event.type === 'RunEnded' && state.status === 'undoing'
-    if (allowed[state.status].includes(event.type) && !theirs) return paused ?? { event }
+    if (allowed[state.status].includes(event.type) && !theirs)
+      return outran(state, value) ? movedOn : (paused ?? { event })
     return state.status === 'ended'
       ? `This run has ended already (${state.outcome}).`
       : `Not now: the run is ${state.status}. Wait for its card to change.`

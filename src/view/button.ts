@@ -27,7 +27,7 @@ export interface ButtonValue {
   incident: string
   run?: string
   index?: number
-  /** The whole digest of the plan that was in view. */
+  /** The whole digest of the plan that was in view; for undo and retry, of where the run stood. */
   digest?: string
 }
 

@@ -2,6 +2,7 @@ import { shownDuration } from '../core/duration.js'
 import type { RunSummary } from '../core/incident/incident.js'
 import { shownDigest } from '../core/runbook/plan.js'
 import { changes, type Line, type Outcome, type RunState } from '../core/runbook/run.js'
+import { standing } from '../core/runbook/standing.js'
 import { type Block, type Button, buttons, type Message, message, preformatted, section } from './blocks.js'
 import type { Action } from './button.js'
 import { type Cordon, cordonAtEnd, cordonWords } from './cordon.js'
@@ -147,9 +148,10 @@ const failureBlocks = (input: RunInput): Block[] => {
 
 const runButtons = ({ run }: RunInput): Block[] => {
   const index = Math.min(run.position, run.lines.length - 1)
+  const bound = (action: Action) => (action === 'undo' || action === 'retry' ? { digest: standing(run) } : {})
   const button = (action: Action, text: string, more: Partial<Button> = {}): Button => ({
     text,
-    value: { action, cluster: run.cluster, incident: run.incident, run: run.run, index },
+    value: { action, cluster: run.cluster, incident: run.incident, run: run.run, index, ...bound(action) },
     ...more,
   })
   const preview = undoPreview(run)

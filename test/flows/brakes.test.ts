@@ -1,6 +1,7 @@
 import type { IncidentEvent } from '../../src/core/incident/incident.js'
 import { incidentStream, runStream } from '../../src/core/incident/incident.js'
 import { foldRun, type RunEvent } from '../../src/core/runbook/run.js'
+import { standing } from '../../src/core/runbook/standing.js'
 import { heldBack, pause, resumeChanges, stopped } from '../../src/flows/brakes.js'
 import { underRepair } from '../../src/flows/fleet.js'
 import { runStep } from '../../src/flows/run-step.js'
@@ -58,7 +59,8 @@ describe('B9: paused', () => {
     expect(await events()).toHaveLength(2)
     expect((await incident('node-08')).some(e => e.type === 'RunOpened')).toBe(false)
     await click('U1', { action: 'refuse', ...plan })
-    expect(await click('U1', { action: 'retry', ...plan })).toMatch(because)
+    const now = standing(foldRun(await events())!)
+    expect(await click('U1', { action: 'retry', ...plan, digest: now })).toMatch(because)
     expect((await events()).at(-1)?.type).toBe('StepRefused')
   })
 
@@ -79,7 +81,8 @@ describe('B9: paused', () => {
     ]
     await history.append<RunEvent>(runStream(run), 2, failed)
     await pause(brakes, 'U2', 'x')
-    expect(await click('U1', { action: 'undo', ...plan })).toBe('')
+    const now = standing(foldRun(await events())!)
+    expect(await click('U1', { action: 'undo', ...plan, digest: now })).toBe('')
     expect((await events()).at(-1)?.type).toBe('UndoAsked')
     expect(await click('U9', { action: 'escalate', incident: 'node-08.1' })).toBe('')
   })

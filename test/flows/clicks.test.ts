@@ -1,7 +1,8 @@
 import { runStream } from '../../src/core/incident/incident.js'
 import type { RunEvent } from '../../src/core/runbook/run.js'
+import { standing } from '../../src/core/runbook/standing.js'
 import { type FleetEvent, fleetStream, underRepair } from '../../src/flows/fleet.js'
-import { digest, opened, planned, t0 } from '../unit/runbook/runs.js'
+import { digest, done, event, failed, fold, opened, planned, t0 } from '../unit/runbook/runs.js'
 import { clickWorld as world } from './click-world.js'
 
 test('two clicks at the same moment from two people: one run, and the second is told who was first', async () => {
@@ -100,6 +101,36 @@ test('anybody may call for help', async () => {
   const { click, incident } = await world()
   expect(await click('U9', { action: 'escalate' })).toBe('')
   expect((await incident()).at(-1)).toMatchObject({ type: 'Escalated', to: '@platform' })
+})
+
+test('B2: undo and retry are bound to where the run stood: an older card reverses and repeats nothing that came later', async () => {
+  const { click, history, plan, runEvents } = await waiting()
+  const stood = async () => standing(fold(...(await runEvents())))
+  const atFirst = await stood()
+  const begun = [event(1, 'StepApproved', { index: 0, digest }), event(2, 'StepStarted', { index: 0 })]
+  await history.append<RunEvent>(runStream('node-07.1-r1'), 2, [...begun, failed(0)])
+  const old = { ...plan, digest: atFirst }
+  const moved = 'The run has moved on since the card with this button was drawn'
+  expect(await click('U1', { action: 'undo', ...old })).toContain(moved)
+  expect(await click('U1', { action: 'retry', ...old })).toContain(moved)
+  expect(await click('U1', { action: 'undo', run: plan.run, index: 0 })).toContain(moved)
+  expect(await runEvents()).toHaveLength(5)
+  const onceFailed = await stood()
+  expect(await click('U1', { action: 'retry', ...plan, digest: onceFailed })).toBe('')
+  const again = [planned(0, 'cordon'), ...begun, done(0, 'cordon', true), planned(1, 'expect'), failed(1)]
+  await history.append<RunEvent>(runStream('node-07.1-r1'), 6, again)
+  expect(await click('U1', { action: 'retry', ...plan, digest: onceFailed })).toContain(moved)
+  expect(await click('U1', { action: 'undo', ...plan, digest: onceFailed })).toContain(moved)
+  expect(await runEvents()).toHaveLength(12)
+  expect(await click('U1', { action: 'undo', ...plan, digest: await stood() })).toBe('')
+})
+
+test('hold on an older card still ends the run: it changes nothing', async () => {
+  const { click, history, plan, runEvents } = await waiting()
+  const begun = [event(1, 'StepApproved', { index: 0, digest }), event(2, 'StepStarted', { index: 0 })]
+  await history.append<RunEvent>(runStream('node-07.1-r1'), 2, [...begun, failed(0)])
+  expect(await click('U1', { action: 'hold', ...plan })).toBe('')
+  expect((await runEvents()).at(-1)).toMatchObject({ type: 'RunEnded', outcome: 'held' })
 })
 
 test('undo and retry are for a run that waits for a decision, and say so otherwise', async () => {

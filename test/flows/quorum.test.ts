@@ -1,5 +1,6 @@
 import { runStream } from '../../src/core/incident/incident.js'
 import { foldRun, type RunEvent } from '../../src/core/runbook/run.js'
+import { standing } from '../../src/core/runbook/standing.js'
 import { contextOf, plan as planStep } from '../../src/flows/step-events.js'
 import { fakeCluster, fakeNode } from '../fakes/cluster.js'
 import { fakeLog } from '../fakes/log.js'
@@ -94,7 +95,7 @@ test('B2: a risk with a list of its own is approved by that list alone', async (
 test('B2: a refused plan that is tried again keeps who refused it', async () => {
   const { click, state } = await waitingFor(1)
   await click('U2', { action: 'refuse', ...plan })
-  await click('U1', { action: 'retry', ...plan })
+  await click('U1', { action: 'retry', ...plan, digest: standing((await state())!) })
   expect((await state())?.lines[0]).toMatchObject({
     refused: undefined,
     attempts: [{ refused: { by: 'U2' }, approvals: [] }],

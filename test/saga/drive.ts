@@ -1,3 +1,4 @@
+import { standing } from '../../src/core/runbook/standing.js'
 import type { Job } from '../../src/ports.js'
 import { Died } from './faults.js'
 import { node, type Worker, type World } from './world.js'
@@ -59,7 +60,7 @@ const press = async (world: World, person: Person, pauses: { seen: number }): Pr
     const action = person.atPause?.[pauses.seen] ?? 'hold'
     pauses.seen += 1
     await person.before?.(action)
-    const answer = await world.click({ action, index })
+    const answer = await world.click({ action, index, digest: standing(run) })
     if (answer !== '') throw new Error(`${action}: ${answer}`)
     return action
   }
@@ -67,7 +68,7 @@ const press = async (world: World, person: Person, pauses: { seen: number }): Pr
   const undo = person.undoAt === index
   const action = undo ? 'undo' : line.spec.kind === 'confirm' ? 'tick' : 'approve'
   await person.before?.(action)
-  const answer = await world.click({ action, index, ...(undo ? {} : { digest: line.digest }) })
+  const answer = await world.click({ action, index, digest: undo ? standing(run) : line.digest })
   if (answer !== '') throw new Error(`${action} ${line.spec.kind}: ${answer}`)
   return action
 }

@@ -92,17 +92,17 @@ describe('B9: changes are paused right after a step has begun', () => {
 
   test('a drain that has moved one Pod evicts no other, and says how far it came', async () => {
     const world = await startWorld('leak-drain')
-    const { onEvicted } = world.cluster.draining
+    const kubelet = { ...world.cluster.draining }
     let evicted = 0
     world.cluster.draining.onEvicted = pod => {
-      onEvicted(pod)
+      kubelet.onEvicted(pod)
       evicted += 1
       world.cluster.draining.budgets = [fakeBudget('payments', 'api', { allowed: 0 })]
     }
-    const { evict } = world.cluster
+    const cluster = { ...world.cluster }
     world.cluster.evict = async (pod, guard) => {
       if (evicted === 1) await pause(brakesOf(world), 'U2', 'the network is being rebuilt')
-      return evict(pod, guard)
+      return cluster.evict(pod, guard)
     }
     await drive(world, workerOf(world, world.history), { atPause: ['hold'] })
     expect(evicted).toBe(1)

@@ -7,6 +7,8 @@ export interface StepOrder {
   readingWaitsMs: number[]
   /** The removal script to run: the shipped one, or one with a line more. */
   script: string
+  /** What any further run of the same step gets: nothing dies at the same place twice. */
+  furtherScript: string
   /** A folder in front of the node's PATH. */
   programs: string | undefined
   session: { lost: 'never' } | { lost: 'while the list is sent'; part: number } | { lost: 'after the list' }

@@ -63,6 +63,7 @@ const settings = {
   own: { podNamespace: undefined, podName: undefined, redisHost: '' },
   deadlineMs: 30_000,
   lookEveryMs: 2,
+  takeOverAfterMs: 1,
   approvalTtlMs: 1_000 * minute,
   bundleTtlMs: 1_000 * minute,
   incidentWindowMs: minute,

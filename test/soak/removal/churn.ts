@@ -29,6 +29,8 @@ const enough = 17
  */
 export class Churn {
   private readonly lives = new Map<string, Life>()
+  /** Lost owners that a DEL came for after all. */
+  readonly late = new Set<string>()
   readonly time: Timeline
 
   constructor(
@@ -200,6 +202,7 @@ export class Churn {
 
   /** A DEL for an address that was given up: the metadata came back, or somebody cleans up by hand. */
   private async lateDel(id: string): Promise<void> {
+    this.late.add(id)
     await this.plugin.del(id)
     this.counts.dels += 1
   }

@@ -90,18 +90,42 @@ export class Lane {
     this.collect()
   }
 
-  /** Counts what lies in the quarantine and empties it; lost owners without a file are forgotten. */
+  quarantineOf(operation: string): string {
+    return join(this.node.root, quarantineDir, operation, 'k8s-pod-network')
+  }
+
+  /**
+   * Counts what this round has put away. The folders of some rounds stay, as on a node, and must stay as they are: a later run
+   * has the same name. Lost owners without a file are forgotten.
+   */
   clear(): void {
-    const quarantine = join(this.node.root, quarantineDir)
-    for (const operation of foldersIn(quarantine)) {
-      this.counts.addressesRemoved += this.truth.checkTaken(join(quarantine, operation, 'k8s-pod-network'))
-      rmSync(join(quarantine, operation), { recursive: true, force: true })
+    for (const operation of foldersIn(join(this.node.root, quarantineDir))) {
+      const folder = this.quarantineOf(operation)
+      const earlier = this.counted.get(operation)
+      if (earlier === undefined) this.counts.addressesRemoved += this.truth.checkTaken(folder)
+      const now = filesIn(folder)
+        .map(({ ip, owner }) => `${ip} ${owner}`)
+        .sort()
+        .join()
+      if (earlier !== undefined && earlier !== now)
+        this.counts.left.push(
+          `round ${this.round}, ${this.kind}: it changed what an earlier run has in quarantine`,
+        )
+      this.counted.set(operation, now)
     }
+    for (const operation of [...this.counted.keys()].slice(0, -keptRounds)) {
+      rmSync(join(this.node.root, quarantineDir, operation), { recursive: true, force: true })
+      this.counted.delete(operation)
+    }
+    this.churn.late.clear()
     this.history.clear()
     const there = new Set(filesIn(this.node.store).map(({ owner }) => owner))
     for (const id of this.truth.all('lost')) if (!there.has(id)) this.truth.gone(id)
     this.collect()
   }
+
+  /** What lies in the quarantine of earlier rounds. */
+  private readonly counted = new Map<string, string>()
 
   async end(): Promise<void> {
     this.acting.close()
@@ -118,6 +142,9 @@ export class Lane {
   }
   round = 0
 }
+
+/** So many rounds' quarantines stay. */
+const keptRounds = 5
 
 const foldersIn = (path: string): string[] =>
   existsSync(path)

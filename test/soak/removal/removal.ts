@@ -1,13 +1,15 @@
 import type { RemovalEntry } from '../../../src/core/ipam/removal.js'
 import type { Done, Plan } from '../../../src/core/runbook/plan.js'
-import { foldRun, type RunEvent, type RunState } from '../../../src/core/runbook/run.js'
+import { foldRun, type RunEvent, type RunState, settledLength } from '../../../src/core/runbook/run.js'
 import { runStream } from '../../../src/core/incident/incident.js'
+import { opOf } from '../../../src/steps/remove-orphans.js'
 import { beside, handOver } from './beside.js'
 import type { Decisions, Fault } from './decisions.js'
 import type { Lane } from './lane.js'
 import { nodeName } from './soak-node.js'
 import { Tries } from './tries.js'
 import { filesIn } from './truth.js'
+import { undo } from './undo.js'
 
 const mostSteps = 48
 /** From here on nothing goes wrong any more. */
@@ -15,7 +17,8 @@ const quietFrom = 24
 
 /** One run of one removal step, from its plan until it is done: who clicks, who queues, and what goes wrong meanwhile. */
 export class Removal {
-  private readonly name: string
+  /** The same in every round, as it is where histories were lost: the quarantine must not be. */
+  private readonly name = 'soak-r1'
   private readonly faults: Fault[]
   private readonly tries: Tries
   private clean = false
@@ -27,9 +30,7 @@ export class Removal {
   constructor(
     private readonly lane: Lane,
     private readonly decisions: Decisions,
-    round: number,
   ) {
-    this.name = `soak-${round}`
     this.faults = [...decisions.faults]
     this.tries = new Tries(lane, decisions, this.name)
   }
@@ -44,13 +45,17 @@ export class Removal {
       if (state.status === 'planning') await this.plan(length)
       else if (state.status === 'awaiting') await this.approve(state, length)
       else if (state.status === 'paused') await this.retry(state, length)
-      else await this.act(state, settled(events))
+      else await this.act(state, settledLength(events))
     }
     await this.tries.letStrayGo()
     await lane.acting.scriptsEnded()
     lane.check()
     await this.judge()
-    if (this.decisions.undo !== undefined) await this.undo(this.decisions.undo.fault)
+    const wanted = this.decisions.undo
+    if (wanted === undefined) return
+    const { state } = await this.state()
+    const quarantine = lane.quarantineOf(opOf({ run: state, index: 0 }))
+    await undo(lane, this.decisions, this.tries, this, { fault: wanted.fault, quarantine })
   }
 
   private async plan(length: number): Promise<void> {
@@ -111,7 +116,7 @@ export class Removal {
     const { lane } = this
     const index = state.position
     const error = state.lines[index]?.error
-    if (error?.class === 'bug') throw new Error(`${this.name}: ${error.message}`)
+    if (error?.class === 'bug') throw new Error(`round ${lane.round}: ${error.message}`)
     if (error?.class === 'refused') lane.counts.refusals += 1
     if (error?.class === 'refused' || this.faults.length === 0) this.heal()
     await this.write(length, { at: lane.node.clock.now(), by: 'UAPPROVER', type: 'RetryAsked', index })
@@ -152,40 +157,6 @@ export class Removal {
     lane.counts.left.push(`round ${lane.round}, ${lane.kind}: the run did not come to its end: ${why}`)
   }
 
-  /** Puts back what was moved; the files of a new owner stay as they are. */
-  private async undo(fault: Fault): Promise<void> {
-    const { lane } = this
-    const done = await this.state()
-    if (done.state.lines[0]?.done?.changed !== true) return
-    // New Pods take addresses that were given back.
-    await lane.churn.play([...this.decisions.whilePlanning, ...this.decisions.whileActing], 2)
-    await this.tries.step({ length: settled(done.events) })
-    const asked = await this.state()
-    const at = lane.node.clock.now()
-    await this.write(asked.length, { at, by: 'UAPPROVER', type: 'UndoAsked' })
-    lane.counts.undone += 1
-    const { restore } = lane.soak.statements
-    const dies = fault.what === 'worker killed at a line' ? { dieAt: 1 + Math.floor(fault.place * 8) } : {}
-    const killed =
-      fault.what === 'script killed at a statement'
-        ? lane.soak.killedAt(restore[Math.floor(fault.place * restore.length)] ?? 1)
-        : undefined
-    if (killed !== undefined) lane.count('undo killed at a statement')
-    const over = { ...dies, ...(killed === undefined ? {} : { script: killed }) }
-    for (let steps = 0; steps < 4; steps += 1) {
-      const { state, events } = await this.state()
-      if (state.status !== 'undoing' || state.lines[0]?.status === 'undone') break
-      if (state.lines[0]?.status === 'undo-failed') break
-      const operations = steps === 0 ? this.decisions.whileWaiting : []
-      await Promise.all([
-        this.tries.step({ length: settled(events), ...(steps === 0 ? over : {}) }),
-        lane.churn.play(operations, 2),
-      ])
-    }
-    await lane.acting.scriptsEnded()
-    lane.check()
-  }
-
   private once(restart: Decisions['restart']): Decisions['restart'] {
     if (this.restarted) return undefined
     this.restarted = restart !== undefined
@@ -220,18 +191,14 @@ export class Removal {
     return { at: clock.now(), by: 'UAPPROVER', type: 'RunOpened', run: this.name, ...of }
   }
 
-  private async state(): Promise<{ state: RunState; events: RunEvent[]; length: number }> {
+  async state(): Promise<{ state: RunState; events: RunEvent[]; length: number }> {
     const { events, length } = await this.lane.history.read<RunEvent>(runStream(this.name))
     const state = foldRun(events)
     if (state === undefined) throw new Error(`${this.name} has no history`)
     return { state, events, length }
   }
 
-  private async write(length: number, event: RunEvent): Promise<void> {
+  async write(length: number, event: RunEvent): Promise<void> {
     await this.lane.history.append(runStream(this.name), length, [event])
   }
 }
-
-/** Notes that a step began do not count for the job that is in charge of it. */
-const settled = (events: readonly RunEvent[]): number =>
-  events.findLastIndex(({ type }) => type !== 'StepStarted' && type !== 'UndoStarted') + 1

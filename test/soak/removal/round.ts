@@ -27,7 +27,7 @@ export const playRound = async (lane: Lane, round: number): Promise<void> => {
   lane.round = round
   const decisions = decide(lane.soak.seed, round, lane.kind)
   await setTheScene(lane, decisions)
-  if (lane.soak.other === undefined) await new Removal(lane, decisions, round).run()
+  if (lane.soak.other === undefined) await new Removal(lane, decisions).run()
   else await runOther(lane, decisions)
   lane.check()
   lane.clear()
@@ -61,7 +61,7 @@ export const playLast = async (lane: Lane, round: number): Promise<void> => {
   }
   // Files that were made while the node's clock was ahead are not old before that time has come.
   await lane.churn.time.passLong(25 * 60 * minute)
-  await new Removal(lane, quiet, round).run()
+  await new Removal(lane, quiet).run()
   lane.check()
   lane.clear()
   for (const id of lane.truth.all('lost'))

@@ -21,6 +21,7 @@ interface Ended {
  */
 export class SoakShell implements NodeShell {
   private readonly clock
+  private scripts = 0
 
   constructor(
     private readonly root: string,
@@ -63,7 +64,9 @@ export class SoakShell implements NodeShell {
   }
 
   private remove({ args, stdin = '' }: NodeCommand): Promise<Ended> {
-    return this.session(['dash', this.order.script, ...args], stdin, true)
+    const { script, furtherScript } = this.order
+    this.scripts += 1
+    return this.session(['dash', this.scripts === 1 ? script : furtherScript, ...args], stdin, true)
   }
 
   private environment(): NodeJS.ProcessEnv {

@@ -103,6 +103,7 @@ export class Tries {
       probe: decisions.probe,
       readingWaitsMs: decisions.readingWaitsMs,
       script: lane.soak.script,
+      furtherScript: lane.soak.script,
       programs: undefined,
       session: { lost: 'never' },
       killScriptAfterMs: undefined,

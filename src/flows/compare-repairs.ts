@@ -6,7 +6,7 @@ import { measure } from '../core/ipam/gap.js'
 import { type Comparison, movesAway, type Past, pastOf, workMs } from '../core/runbook/comparison.js'
 import { foldRun, type RunEvent } from '../core/runbook/run.js'
 import type { StepSpec } from '../core/runbook/schema.js'
-import { Failed, type History, Refused, Unreachable } from '../ports.js'
+import { Failed, type Log, Refused, Unreachable } from '../ports.js'
 import { gather } from '../steps/gather.js'
 import type { CollectDeps } from './collect-evidence.js'
 import { record } from './record.js'
@@ -53,11 +53,30 @@ const podsOf = async (deps: CompareDeps, node: NodeFacts, drain: DrainStep): Pro
 /** Runs that are read to say how long the next one takes. */
 const mostRuns = 20
 
+/** A history that another version wrote, or that was damaged, is logged and left out: other nodes go on without it. */
+const unlessUnreadable = async <T>(
+  log: Log,
+  stream: string,
+  read: () => Promise<T>,
+): Promise<T | undefined> => {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof Unreachable) throw error
+    log.error({}, `${stream} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    return undefined
+  }
+}
+
 /** Completed runs of every node, newest first, by runbook. */
-const completedRuns = async (history: History): Promise<Map<string, string[]>> => {
+const completedRuns = async ({ history, log }: CompareDeps): Promise<Map<string, string[]>> => {
   const ended: { at: number; run: string; runbook: string }[] = []
   for (const stream of await history.streams(incidentStream(''))) {
-    const { events } = await history.read<IncidentEvent>(stream)
+    const events = await unlessUnreadable(log, stream, async () => {
+      const read = await history.read<IncidentEvent>(stream)
+      return read.events
+    })
+    if (!events) continue
     const runbooks = new Map(
       events.flatMap(e => (e.type === 'RunOpened' ? [[e.run, e.runbook] as const] : [])),
     )
@@ -73,13 +92,17 @@ const completedRuns = async (history: History): Promise<Map<string, string[]>> =
   return byRunbook
 }
 
-const pastRuns = async (history: History): Promise<Record<string, Past>> => {
+const pastRuns = async (deps: CompareDeps): Promise<Record<string, Past>> => {
   const past: Record<string, Past> = {}
-  for (const [runbook, runs] of await completedRuns(history)) {
+  for (const [runbook, runs] of await completedRuns(deps)) {
     const states = await Promise.all(
       runs
         .slice(0, mostRuns)
-        .map(async run => foldRun((await history.read<RunEvent>(runStream(run))).events)),
+        .map(run =>
+          unlessUnreadable(deps.log, runStream(run), async () =>
+            foldRun((await deps.history.read<RunEvent>(runStream(run))).events),
+          ),
+        ),
     )
     const found = pastOf(states.flatMap(state => (state ? [workMs(state)] : [])))
     if (found) past[runbook] = found
@@ -109,7 +132,7 @@ const compare = async (deps: CompareDeps, node: string, signal: AbortSignal): Pr
       if (!drain) return { unknown: 'no runbook leak-drain with a drain in it is loaded' }
       return podsOf(deps, facts, drain)
     }),
-    pastRuns(deps.history),
+    pastRuns(deps),
   ])
   return { readAt, addresses, pods, past }
 }

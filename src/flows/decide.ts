@@ -99,6 +99,9 @@ const onIncident = async (deps: DecideDeps, click: ButtonClick): Promise<string>
 
 const mayCompare: readonly IncidentState['status'][] = ['open', 'diagnosed', 'holding', 'escalated']
 
+/** A look takes seconds. One that never came to its end must not keep people from asking for another. */
+const lapsesAfterMs = 5 * 60_000
+
 const onCompare = async (deps: DecideDeps, { by, value }: ButtonClick): Promise<string> => {
   const node = nodeOfIncident(value.incident)
   const at = deps.clock.now()
@@ -108,7 +111,7 @@ const onCompare = async (deps: DecideDeps, { by, value }: ButtonClick): Promise<
     const barred =
       state?.id !== value.incident
         ? 'This incident is over; its buttons no longer do anything.'
-        : state.comparisonWanted
+        : state.comparisonWanted && at - state.comparisonWanted.at < lapsesAfterMs
           ? 'Both repairs are being looked at already; the card comes into the thread.'
           : mayCompare.includes(state.status)
             ? undefined

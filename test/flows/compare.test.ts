@@ -198,6 +198,39 @@ test('P-A2: the time expected is that of completed runs in this fleet, without w
   ])
 })
 
+test('P-A2: histories of other nodes that cannot be read are left out and logged; the look comes to its end', async () => {
+  const { click, compare, card, deps, history } = await world()
+  for (const node of ['node-20', 'node-21']) {
+    const run = `${node}.1-r1`
+    await history.append<IncidentEvent>(incidentStream(node), 0, [
+      { at: t0, by: 'cnibot', type: 'Opened', why: 'full' },
+      { at: t0, by: 'U1', type: 'RunOpened', run, runbook: 'leak-reconcile' },
+      { at: t0 + 1, by: 'U1', type: 'RunEnded', run, outcome: 'completed', says: '', recountAt: undefined },
+    ])
+  }
+  await history.append<RunEvent>(runStream('node-20.1-r1'), 0, [planned(0, 'cordon')])
+  const work = [opened(), planned(0, 'cordon'), event(1, 'StepApproved', { index: 0, digest })]
+  const end = [event(2, 'StepStarted', { index: 0 }), { ...done(0, 'cordon', true), at: t0 + 40_002 }]
+  await history.append<RunEvent>(runStream('node-21.1-r1'), 0, [...work, ...end])
+  await click('U9', { action: 'compare' })
+  await compare()
+  expect(row((await card())!, 'takes about')[1]).toBe(
+    '40 s at work (1 run here), and what the approvals take',
+  )
+  expect(JSON.stringify(deps.log.lines)).toContain('run/node-20.1-r1 cannot be read')
+})
+
+test('P-A2: a look that never came to its end can be asked for again after some minutes', async () => {
+  const { click, clock, compare, incident } = await world()
+  await click('U9', { action: 'compare' })
+  clock.time += 4 * minute
+  expect(await click('U1', { action: 'compare' })).toMatch(/being looked at already/)
+  clock.time += 2 * minute
+  expect(await click('U1', { action: 'compare' })).toMatch(/^Looking at both repairs/)
+  await compare()
+  expect((await incident()).comparisons).toHaveLength(1)
+})
+
 test('P-A2: once a choice was made the card keeps its words and loses its buttons', async () => {
   const { click, compare, card } = await world()
   await click('U9', { action: 'compare' })

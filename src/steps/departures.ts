@@ -3,7 +3,7 @@ import { type Departure, departureList, departureWords } from '../core/drain/pro
 import { type DrainPod, nameOf, podCount } from '../core/evictable.js'
 import { shownDuration } from '../core/duration.js'
 import { type Eviction, Failed, Unreachable } from '../ports.js'
-import type { StepContext } from './step.js'
+import { type StepContext, workedBeforeMs } from './step.js'
 
 /**
  * Pods on their way out at the same time. Their teardown is the very thing this node has trouble with, and each of them
@@ -25,19 +25,24 @@ export const departuresOf = (pods: readonly Departure['pod'][]): Leaving[] =>
 
 const isStuck = ({ state }: Departure): boolean => state === 'late' || state === 'never'
 
-const leaves = (one: Leaving): void => {
+const leaves = (one: Leaving, beforeMs = 0): void => {
   one.state = 'leaving'
-  one.since = performance.now()
+  one.since = performance.now() - beforeMs
   one.says = ''
 }
 
-/** A Pod counts as gone when its uid is: a replacement of the same name is another Pod. */
-export const see = (all: Leaving[], pods: readonly DrainPod[]): void => {
+/**
+ * A Pod counts as gone when its uid is: a replacement of the same name is another Pod. One that an earlier worker has evicted
+ * is on its way since then, as far as the two clocks agree.
+ */
+export const see = (ctx: StepContext, all: Leaving[], pods: readonly DrainPod[]): void => {
+  const workedMs = workedBeforeMs(ctx)
   const byUid = new Map(pods.map(pod => [pod.uid, pod]))
   for (const one of all) {
     const pod = byUid.get(one.pod.uid)
     if (pod === undefined) one.state = 'gone'
-    else if (one.state === 'here' && pod.deletedAt !== undefined) leaves(one)
+    else if (one.state === 'here' && pod.deletedAt !== undefined)
+      leaves(one, Math.min(workedMs, Math.max(0, ctx.clock.now() - pod.deletedAt)))
   }
 }
 
@@ -126,7 +131,7 @@ export type Round = { over: false } | { over: true; pods: DrainPod[] }
 /** One look and what follows from it. Over when all are gone, or when one is stuck and nothing else is on its way. */
 export const round = async (ctx: StepContext, all: Leaving[], podDeadlineMs: number): Promise<Round> => {
   const pods = await ctx.cluster.podsToDrain(ctx.run.node)
-  see(all, pods)
+  see(ctx, all, pods)
   await markLate(ctx, all, pods, podDeadlineMs)
   await evictSome(ctx, all)
   await ctx.progress(departureWords(all))

@@ -6,7 +6,7 @@ import { Failed, Refused, Unreachable } from '../ports.js'
 import { departuresOf, firstStuck, type Leaving, round, see, stoppedShort } from './departures.js'
 import { nodeNow } from './cordon.js'
 import { barredNow, onOtherGround, planDrain, readyToDrain } from './drain-plan.js'
-import { begunBefore, lookUntil, type Step, type StepContext } from './step.js'
+import { begunBefore, lookUntil, type Step, type StepContext, workedBeforeMs } from './step.js'
 
 /** Pods that nobody approved: they came after the plan, and are named, not evicted. */
 const refuseNewcomers = (plan: Plan<'drain'>, ctx: StepContext, pods: readonly DrainPod[]): void => {
@@ -34,7 +34,7 @@ const truly = (error: unknown, all: readonly Leaving[], ctx: StepContext): unkno
 const toldTruly = async (error: unknown, all: Leaving[], ctx: StepContext): Promise<unknown> => {
   if (!(error instanceof Refused) || !begunBefore(ctx)) return error
   const pods = await ctx.cluster.podsToDrain(ctx.run.node).catch(() => undefined)
-  if (pods) see(all, pods)
+  if (pods) see(ctx, all, pods)
   return truly(error, all, ctx)
 }
 
@@ -60,7 +60,8 @@ const lookOnce = async (
 
 const drainAll = async (plan: Plan<'drain'>, ctx: StepContext, all: Leaving[]): Promise<DrainPod[]> => {
   const { deadlineMs } = plan.data
-  const patient = { ...ctx, settings: { ...ctx.settings, deadlineMs } }
+  const left = Math.max(0, deadlineMs - workedBeforeMs(ctx))
+  const patient = { ...ctx, settings: { ...ctx.settings, deadlineMs: left } }
   const ended = await lookUntil(patient, () => lookOnce(plan, ctx, all))
   if (ended && 'barred' in ended) throw stoppedShort(ctx.run.node, all, ended.barred)
   if (ended && all.every(({ state }) => state === 'gone')) return ended.pods

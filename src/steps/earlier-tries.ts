@@ -3,17 +3,7 @@ import type { RemovalEntry } from '../core/ipam/removal.js'
 import type { Plan } from '../core/runbook/plan.js'
 import { Failed, Refused } from '../ports.js'
 import { earlierMoves, runScript } from './removal-script.js'
-import type { StepContext } from './step.js'
-
-/** Whether an earlier try of this step may have moved files: one that died, or failed. A refused one has not. */
-export const begunBefore = ({ run, index }: StepContext): boolean => {
-  const line = run.lines[index]
-  return (
-    line !== undefined &&
-    (line.status === 'acting' ||
-      line.attempts.some(({ startedAt, error }) => startedAt !== undefined && error?.class !== 'refused'))
-  )
-}
+import { begunBefore, type StepContext } from './step.js'
 
 /** An empty list moves nothing: the node answers with what earlier tries of this step have moved. */
 const movedEarlier = async (

@@ -4,10 +4,10 @@ import { planRemoval, type RemovalList, stillApproved } from '../core/ipam/remov
 import type { Done, Plan } from '../core/runbook/plan.js'
 import { Refused } from '../ports.js'
 import { nodeNow } from './cordon.js'
-import { begunBefore, refuseStrangers, refuseTruly } from './earlier-tries.js'
+import { refuseStrangers, refuseTruly } from './earlier-tries.js'
 import { putBack } from './put-back.js'
 import { earlierMoves, runScript } from './removal-script.js'
-import { type Step, type StepContext, waitUntil } from './step.js'
+import { begunBefore, type Step, type StepContext, waitUntil } from './step.js'
 
 const quarantineRoot = '/var/lib/cni/cnibot-quarantine'
 

@@ -47,12 +47,24 @@ export interface Step<K extends StepKind = StepKind> {
     | { impossible: string }
 }
 
-/** Whether an earlier start of this step is on record: it may have done something and died before it could say so. */
+/** Whether an earlier try of this step may have done something: one that died, or failed. A refused one has not. */
 export const begunBefore = ({ run, index }: Pick<StepContext, 'run' | 'index'>): boolean => {
   const line = run.lines[index]
   return (
-    line !== undefined && (line.starts > 0 || line.attempts.some(attempt => attempt.startedAt !== undefined))
+    line !== undefined &&
+    (line.status === 'acting' ||
+      line.attempts.some(({ startedAt, error }) => startedAt !== undefined && error?.class !== 'refused'))
   )
+}
+
+/** For how long this plan has been at work under workers before this one: its times do not begin anew with each. */
+export const workedBeforeMs = ({
+  run,
+  index,
+  clock,
+}: Pick<StepContext, 'run' | 'index' | 'clock'>): number => {
+  const now = clock.now()
+  return Math.max(0, now - (run.lines[index]?.begunAt ?? now))
 }
 
 /** Looks until `look` gives an answer or the deadline has passed; real time, one look at least. */

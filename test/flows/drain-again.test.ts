@@ -1,4 +1,6 @@
 import { Failed, Refused } from '../../src/ports.js'
+import { fakeBudget } from '../fakes/drain.js'
+import { t0 } from '../unit/runbook/runs.js'
 import { bench, type DrainBench, evictions, many, onNode, whenSaid } from './drain-context.js'
 
 describe('B3: called again, it goes on', () => {
@@ -32,6 +34,45 @@ describe('B3: called again, it goes on', () => {
     whenSaid(world, /1 on their way out/, () => world.cluster.all.pods.shift())
     expect((await world.act(plan)).data.evicted).toEqual([])
     expect(evictions(world)).toEqual([])
+  })
+})
+
+describe('P-A4: the times of the plan count from its first start, whichever worker goes on', () => {
+  const closed = () => fakeBudget('shop', 'front', { allowed: 0, healthy: 2, desired: 2 })
+  const hour = 3_600_000
+  const startedBefore = (world: DrainBench, ms: number): void => {
+    const { ctx } = world
+    Object.assign(ctx.run.lines[0]!, { starts: 1, status: 'acting', begunAt: ctx.clock.now() - ms })
+  }
+  const failure = (acting: Promise<unknown>): Promise<string> => acting.then(() => 'no error', String)
+
+  test('a deadline that has passed while no worker was there gets no second hour', async () => {
+    const world = bench(many(2), { deadline: hour })
+    world.cluster.draining.budgets.push(closed())
+    const plan = await world.plan()
+    startedBefore(world, hour)
+    expect(await failure(world.act(plan))).toMatch(/0 of 2 Pods left .*: not all within 1 h; /)
+  })
+  test('what is left of it is waited for', async () => {
+    const world = bench(many(2), { deadline: hour })
+    world.cluster.draining.budgets.push(closed())
+    const plan = await world.plan()
+    startedBefore(world, hour - 40)
+    whenSaid(world, /waiting for shop/, () => world.cluster.draining.budgets.splice(0))
+    expect((await world.act(plan)).says).toMatch(/^2 Pods moved away/)
+  })
+  test('a clock that was set back gives no more than the plan says', async () => {
+    const world = bench(many(1), { deadline: 30 })
+    world.cluster.draining.budgets.push(closed())
+    const plan = await world.plan()
+    startedBefore(world, -hour)
+    expect(await failure(world.act(plan))).toMatch(/not all within/)
+  })
+  test('a Pod that has been on its way out for too long under the worker before is named at once', async () => {
+    const world = bench(many(1, { graceMs: 30_000, deletedAt: t0 - 400_000 }), { pod_deadline: 300_000 })
+    const plan = await world.plan()
+    startedBefore(world, 600_000)
+    expect(await failure(world.act(plan))).toMatch(/still there 1: shop\/front-00: did not end/)
   })
 })
 

@@ -6,12 +6,24 @@ import type { Action } from './button.js'
 import { many, oneLine, strong, type Text, t } from './text.js'
 import { clockSeconds } from './time.js'
 
+/** A pause or a storm ends by itself or by a word; the others stay. */
+export type Shut = 'paused' | 'storm' | 'newer' | 'chosen' | 'not-now'
+
+const shutWords: Record<Shut, string> = {
+  paused:
+    'Changes are paused, so no repair can be chosen now; the buttons come back with the end of the pause.',
+  storm: 'Many nodes broke at once, this one among them: no repair can be chosen until that is over.',
+  newer: 'A newer comparison stands below; choose there.',
+  chosen: 'A choice was made: a run was opened after this comparison.',
+  'not-now': 'No repair can be chosen now; the first message of this thread says what is waited for.',
+}
+
 export interface CompareInput {
   cluster: string
   incident: IncidentState
   comparison: Comparison
-  /** The newest one, while a repair can still be chosen. */
-  open: boolean
+  /** Why nothing can be chosen on this card; undefined while it can. */
+  shut: Shut | undefined
   cordoned: boolean
   timeZone: string
 }
@@ -112,8 +124,8 @@ const details = ({ addresses, pods }: Comparison): Text[] => [
       ]),
 ]
 
-const choice = ({ cluster, incident, open, cordoned }: CompareInput): Block[] => {
-  if (!open) return []
+const choice = ({ cluster, incident, shut, cordoned }: CompareInput): Block[] => {
+  if (shut) return []
   const offered = incident.evidence.at(-1)?.verdict.runbooks ?? []
   const button = (action: Action, text: string): Button => ({
     text,
@@ -128,11 +140,11 @@ const choice = ({ cluster, incident, open, cordoned }: CompareInput): Block[] =>
 
 /** Both repairs of this node side by side, before either starts (P-A2). An older card keeps its words and loses its buttons. */
 export const compareMessage = (input: CompareInput): Message => {
-  const { incident, comparison, open, timeZone } = input
+  const { incident, comparison, shut, timeZone } = input
   const first = t`${strong(`Compare repairs · ${incident.node}`)}`
-  const next = open
-    ? t`${strong('Next')}: an approver chooses. Either begins with a plan that is approved step by step; nothing has changed yet.`
-    : t`This comparison is no longer the newest, or a choice was made.`
+  const next = shut
+    ? t`${shutWords[shut]}`
+    : t`${strong('Next')}: an approver chooses. Either begins with a plan that is approved step by step; nothing has changed yet.`
   const more = details(comparison)
   return message(t`${first} ${next}`, [
     section([first]),

@@ -36,7 +36,7 @@ const cordonedSo = (input: HeadInput): Text => {
 }
 
 /** Of a node among many that broke at once; the message about all of them says who must act. */
-export const inStorm = ({ brakes, incident }: HeadInput): boolean =>
+export const inStorm = ({ brakes, incident }: Pick<HeadInput, 'brakes' | 'incident'>): boolean =>
   brakes !== undefined && stormNow(brakes)?.nodes.includes(incident.node) === true
 
 /** In front of all that would otherwise ask for a change. */

@@ -3,14 +3,16 @@ import type { Bundle } from '../core/evidence/bundle.js'
 import type { Evidence, IncidentState } from '../core/incident/incident.js'
 import { measure } from '../core/ipam/gap.js'
 import type { Risk } from '../core/runbook/approval.js'
+import type { Comparison } from '../core/runbook/comparison.js'
 import type { Line, RunState } from '../core/runbook/run.js'
 import type { Message } from './blocks.js'
 import { type Cordon, cordonNow } from './cordon.js'
-import { compareMessage } from './compare.js'
+import { compareMessage, type Shut } from './compare.js'
 import { evidenceMessage } from './evidence.js'
 import { evidenceFile, type File } from './evidence/file.js'
 import { headMessage } from './incident.js'
 import { attemptMessage, planFile, planMessage, supersededMessage } from './plan.js'
+import { inStorm } from './next.js'
 import { wasDecided } from './decided.js'
 import { asks } from './progress.js'
 import { recountMessage } from './recount.js'
@@ -152,15 +154,22 @@ const runMessages = (input: ThreadInput, run: RunState, cordon: Cordon): Dated[]
   ]
 }
 
+const shutNow = (input: ThreadInput, comparison: Comparison, newest: boolean): Shut | undefined => {
+  const { incident, brakes } = input
+  if (!newest) return 'newer'
+  if (incident.runs.some(run => run.openedAt >= comparison.readAt)) return 'chosen'
+  if (brakes?.paused) return 'paused'
+  if (inStorm(input)) return 'storm'
+  return ['diagnosed', 'holding'].includes(incident.status) ? undefined : 'not-now'
+}
+
 const compareMessages = (input: ThreadInput, cordon: Cordon): Dated[] => {
   const { cluster, incident, timeZone } = input
-  const { comparisons, runs, status } = incident
-  const choosable = ['diagnosed', 'holding'].includes(status) && !input.brakes?.paused
+  const { comparisons } = incident
   return comparisons.map((comparison, n) => {
-    const chosen = runs.some(run => run.openedAt >= comparison.readAt)
-    const open = choosable && !chosen && n === comparisons.length - 1
+    const shut = shutNow(input, comparison, n === comparisons.length - 1)
     const cordoned = cordon.whose !== 'nobody'
-    const card = compareMessage({ cluster, incident, comparison, open, cordoned, timeZone })
+    const card = compareMessage({ cluster, incident, comparison, shut, cordoned, timeZone })
     return { at: comparison.readAt, desired: inThread(`compare-${comparison.readAt}`, card) }
   })
 }

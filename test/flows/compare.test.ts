@@ -238,7 +238,7 @@ test('P-A2: once a choice was made the card keeps its words and loses its button
   expect(await click('U1', { action: 'reconcile' })).toBe('')
   const message = (await card())!
   expect(buttonsOf(message)).toEqual([])
-  expect(shown(message)).toContain('a choice was made')
+  expect(shown(message)).toContain('A choice was made')
 })
 
 test('P-A2: a look that somebody overtook is not shown twice', async () => {

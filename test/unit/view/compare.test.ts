@@ -1,9 +1,13 @@
+import type { Brakes } from '../../../src/core/brakes.js'
+import type { IncidentEvent } from '../../../src/core/incident/incident.js'
 import type { Comparison } from '../../../src/core/runbook/comparison.js'
 import { movesAway, pastOf, workMs } from '../../../src/core/runbook/comparison.js'
-import { compareMessage } from '../../../src/view/compare.js'
+import { compareMessage, type Shut } from '../../../src/view/compare.js'
 import { blockProblems } from '../../lab/slack/limits/blocks.js'
+import { fakePod } from '../../fakes/cluster.js'
 import { done, event, fold, opened, planned, t0 } from '../runbook/runs.js'
-import { shown } from './shown.js'
+import { renderThread } from '../../../src/view/thread.js'
+import { buttonsOf, shown } from './shown.js'
 import { diagnosedEvents, incidentOf } from './states.js'
 import { timeZone } from './story-bundle.js'
 
@@ -26,12 +30,12 @@ const worst: Comparison = {
   },
   past: { 'leak-drain': { runs: 2, medianMs: 60_000 * 24, shortestMs: 60_000 * 20, longestMs: 60_000 * 40 } },
 }
-const card = (comparison: Comparison, open = true) =>
+const card = (comparison: Comparison, shut?: Shut) =>
   compareMessage({
     cluster: 'prod-eu1',
     incident: incidentOf(diagnosedEvents),
     comparison,
-    open,
+    shut,
     cordoned: true,
     timeZone,
   })
@@ -82,5 +86,76 @@ test('nothing on a node is a drain of nothing', () => {
     emptyDirs: [],
     unmanaged: [],
     own: [],
+  })
+})
+
+test('P-A2: a finished Pod without a controller is not one that nothing starts again', () => {
+  const bare = (name: string, phase: string) => ({
+    pod: { ...fakePod('batch', name, { phase }), emptyDirs: [], graceMs: 0, finalizers: [] },
+    verdict: 'evict' as const,
+    why: '',
+    loses: [],
+  })
+  const told = movesAway([bare('runs', 'Running'), bare('over', 'Succeeded'), bare('broken', 'Failed')], [])
+  expect(told).toMatchObject({
+    moves: ['batch/runs', 'batch/over', 'batch/broken'],
+    unmanaged: ['batch/runs'],
+  })
+})
+
+describe('P-A2: a card on which nothing can be chosen says why, as the head does', () => {
+  const compared = (readAt: number): IncidentEvent => ({
+    at: readAt,
+    by: 'U1',
+    type: 'RepairsCompared',
+    comparison: { ...worst, readAt },
+  })
+  const at = diagnosedEvents.at(-1)!.at + 60_000
+  const drawn = (events: IncidentEvent[], brakes: Pick<Brakes, 'paused' | 'storm'>) => {
+    const messages = renderThread({
+      cluster: 'prod-eu1',
+      incident: incidentOf([...diagnosedEvents, ...events]),
+      runs: [],
+      bundles: new Map(),
+      approversNamed: '@sre-oncall',
+      now: at + 60_000,
+      timeZone,
+      brakes,
+    })
+    const cards = messages.filter(({ key }) => key.startsWith('compare-'))
+    return { head: messages[0]!.message, cards: cards.map(({ message }) => message) }
+  }
+  const none = { paused: undefined, storm: undefined }
+  const paused = { ...none, paused: { by: 'U2', at, why: 'the network is being rebuilt' } }
+  const storm = (ended?: { at: number; by: string }) => ({
+    ...none,
+    storm: { since: at, nodes: ['node-07', 'node-08'], ended },
+  })
+  const opens: IncidentEvent = { at: at + 2, by: 'U1', type: 'RunOpened', run: 'r', runbook: 'leak-drain' }
+
+  test.each<[string, IncidentEvent[], Pick<Brakes, 'paused' | 'storm'>, RegExp]>([
+    ['changes are paused', [], paused, /Changes are paused, so no repair can be chosen now/],
+    ['a storm is on', [], storm(), /Many nodes broke at once.* no repair can be chosen/],
+    ['both', [], { ...storm(), ...{ paused: paused.paused } }, /Changes are paused/],
+    ['a run was opened', [opens], none, /A choice was made/],
+    [
+      'it was escalated',
+      [{ at, by: 'U1', type: 'Escalated', to: '@p', why: 'x' }],
+      none,
+      /No repair can be chosen now/,
+    ],
+  ])('%s', (_why, events, brakes, words) => {
+    const [card] = drawn([compared(at), ...events], brakes).cards
+    expect(shown(card!)).toMatch(words)
+    expect(shown(card!)).not.toMatch(/newer comparison|an approver chooses/)
+    expect(buttonsOf(card!)).toEqual([])
+  })
+
+  test('a newer one stands below; the newest can be chosen on, also after a storm', () => {
+    const { cards } = drawn([compared(at), compared(at + 1)], storm({ at, by: 'U1' }))
+    expect(shown(cards[0]!)).toContain('A newer comparison stands below')
+    expect(buttonsOf(cards[0]!)).toEqual([])
+    expect(shown(cards[1]!)).toContain('an approver chooses')
+    expect(buttonsOf(cards[1]!)).not.toEqual([])
   })
 })

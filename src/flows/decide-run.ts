@@ -5,6 +5,7 @@ import {
   listed,
   mayApprove,
   mayRefuse,
+  outOfReach,
   type Risk,
   waitsFor,
 } from '../core/runbook/approval.js'
@@ -77,15 +78,20 @@ const outdated = (state: RunState, { index, digest, now }: PlanClick, why: strin
     ? { event: { at: now, by: 'cnibot', type: 'PlanOutdated', index, why }, says: why }
     : undefined
 
-const approved = (state: RunState, { by, index, digest, now: at }: PlanClick): Decision => {
+const approved = (
+  state: RunState,
+  { by, index, digest, now: at }: PlanClick,
+  approvers: Approvers,
+): Decision => {
   const line = state.lines[index]
   if (line?.spec.kind === 'confirm') return { event: { at, by, type: 'InputGiven', index } }
   const event: RunEvent = { at, by, type: 'StepApproved', index, digest }
   const given = line && { needs: line.needs, approvals: [...line.approvals, { by, at }] }
   const last = !given || given.approvals.length >= given.needs
-  return last
-    ? { event }
-    : { event, says: `Your approval is recorded. ${waitsFor(given)} must approve it too.` }
+  if (last) return { event }
+  const never = outOfReach(given, state.openedBy, approvers)
+  const says = `Your approval is recorded. ${waitsFor(given)} must approve it too.`
+  return { event, says: never ? `${says} ${never}` : says }
 }
 
 /** Approve, tick and refuse: bound to the digest that was in view. */
@@ -105,7 +111,7 @@ export const onPlan = async (deps: DecideRunDeps, { by, value }: ButtonClick): P
     if (paused !== undefined) return paused
     return refuses
       ? { event: { at: click.now, by, type: 'StepRefused', index: click.index, digest: click.digest } }
-      : approved(state, click)
+      : approved(state, click, approvers)
   })
 }
 

@@ -5,6 +5,7 @@ import {
   type IncidentState,
   incidentStream,
 } from '../core/incident/incident.js'
+import { shownAgo } from '../core/runbook/approval.js'
 import type { Actor } from '../core/runbook/run.js'
 import type { Clock, History, Job, Jobs, Runbooks } from '../ports.js'
 import { freeNode, takeNode } from './fleet.js'
@@ -23,8 +24,8 @@ const wasOpened = (state: IncidentState | undefined, by: Actor, at: number): str
   const last = state?.status === 'repairing' ? state.runs.at(-1) : undefined
   if (!last) return undefined
   return last.openedBy === by
-    ? 'You opened this a moment ago; the plan is below.'
-    : `<@${last.openedBy}> was first, ${Math.max(1, Math.round((at - last.openedAt) / 1000))} s before you. The plan is below.`
+    ? `You opened this ${shownAgo(at - last.openedAt)} ago; the plan is below.`
+    : `<@${last.openedBy}> was first, ${shownAgo(at - last.openedAt)} before you. The plan is below.`
 }
 
 /**

@@ -29,7 +29,10 @@ describe('B9: nodes under repair', () => {
     const { click, clock, fleet } = await world()
     await click('U1', {})
     clock.time += 5 * minute
-    expect(await click('U2', { action: 'cordon' })).toContain('<@U1> was first, 300 s before you')
+    expect(await click('U2', { action: 'cordon' })).toContain('<@U1> was first, 5 min before you')
+    clock.time += 175 * minute
+    expect(await click('U1', {})).toBe('You opened this 3 h ago; the plan is below.')
+    expect(await click('U2', {})).toContain('was first, 3 h before you')
     expect([...underRepair(await fleet()).keys()]).toEqual(['node-07'])
     expect(await click('U2', { incident: 'node-08.1' })).toBe(
       'Not now: node-07 is under repair, and at most 1 may be at a time.',

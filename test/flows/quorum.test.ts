@@ -92,6 +92,18 @@ test('B2: a risk with a list of its own is approved by that list alone', async (
   expect(await approve('U3')).toBe('')
 })
 
+test('B2: a quorum that the list cannot reach is said to who approves, with what to do', async () => {
+  const few = await waitingFor(3, { approvers: ['U1', 'U2'] })
+  expect(await few.approve('U1')).toContain(
+    '2 more people must approve it too. But only 1 more on the list (@sre-oncall) may approve this, so it cannot be reached',
+  )
+  expect(await few.approve('U2')).toContain('But nobody else on the list (@sre-oncall) may approve this')
+  const opener = await waitingFor(2, { approvers: ['U1', 'U2'], selfApproval: false })
+  expect(await opener.approve('U2')).toMatch(/But nobody else on the list .* put more people on the list/)
+  const enough = await waitingFor(2, { approvers: ['U1', 'U2'] })
+  expect(await enough.approve('U2')).not.toContain('cannot be reached')
+})
+
 test('B2: a refused plan that is tried again keeps who refused it', async () => {
   const { click, state } = await waitingFor(1)
   await click('U2', { action: 'refuse', ...plan })

@@ -1,3 +1,4 @@
+import { shownDuration } from '../duration.js'
 import type { Actor, Line, RunState } from './run-events.js'
 import type { RunbookFile } from './schema.js'
 
@@ -54,6 +55,19 @@ export const waitsFor = ({ needs, approvals }: Pick<Line, 'needs' | 'approvals'>
   return more === 1 ? 'One more person' : `${more} more people`
 }
 
+/** Why a plan can never get the approvals it needs; undefined where enough others may still give theirs. */
+export const outOfReach = (
+  { needs, approvals }: Pick<Line, 'needs' | 'approvals'>,
+  openedBy: Actor,
+  { people, named, selfApproval }: Approvers,
+): string | undefined => {
+  const barred = new Set([...approvals.map(({ by }) => by), ...(selfApproval ? [] : [openedBy])])
+  const others = new Set((people ?? []).filter(person => !barred.has(person))).size
+  if (!people || others >= needs - approvals.length) return undefined
+  const left = others === 0 ? 'nobody else' : `only ${others} more`
+  return `But ${left} on the list (${named}) may approve this, so it cannot be reached: put more people on the list, or ask for fewer approvals (CNIBOT_APPROVALS_LOW, _MEDIUM, _HIGH). Undo and Hold still work.`
+}
+
 /** Whether this person may press this button now; every no carries the sentence the person is shown. */
 export const mayApprove = (state: RunState, click: Click, approvers: Approvers): Permission => {
   const onTheList = listed(approvers, click.by, state.runbook.risk)
@@ -96,5 +110,6 @@ export const withApproval = (
     : { approvals, status: 'approved', approved: { by, at } }
 }
 
-const shownAgo = (ms: number): string =>
-  ms < 60_000 ? `${Math.max(1, Math.round(ms / 1000))} s` : `${Math.round(ms / 60_000)} min`
+/** `7 s`, `12 min`, `3 h 5 min`. */
+export const shownAgo = (ms: number): string =>
+  ms < 60_000 ? `${Math.max(1, Math.round(ms / 1000))} s` : shownDuration(ms)

@@ -45,6 +45,9 @@ export interface PodVerdict {
 export const nameOf = ({ namespace, name }: { namespace: string; name: string }): string =>
   `${namespace}/${name}`
 
+/** `1 … stays`, `44 … stay`. */
+export const staysWord = (n: number): string => (n === 1 ? 'stays' : 'stay')
+
 /** `1 Pod`, `44 Pods`. */
 export const podCount = (n: number): string => `${n} ${n === 1 ? 'Pod' : 'Pods'}`
 

@@ -7,6 +7,7 @@ import {
   podCount,
   type PodVerdict,
   type Standing,
+  staysWord,
 } from '../core/evictable.js'
 import type { NodeFacts } from '../core/evidence/bundle.js'
 import { shownDuration } from '../core/duration.js'
@@ -99,18 +100,24 @@ const factsOf = (
   const waiting = those(({ verdict }) => verdict === 'waits')
   const losing = verdicts.filter(({ loses }) => loses.length > 0)
   const unmanaged = those(one => goes(one) && one.pod.controller === undefined && !isFinished(one.pod))
-  const staying = those(({ verdict }) => verdict === 'leave')
+  const finished = those(one => goes(one) && isFinished(one.pod))
+  const staying = those(({ verdict }) => verdict === 'leave').length
   return [
-    `Evicts ${podCount(moving.length)} from ${node}; ${podCount(staying.length)} of DaemonSets or the kubelet itself stay, with their addresses.`,
+    `Evicts ${podCount(moving.length)} from ${node}; ${podCount(staying)} of DaemonSets or the kubelet itself ${staysWord(staying)}, with ${staying === 1 ? 'its' : 'their'} addresses.`,
     waiting.length === 0
       ? 'No budget (PDB) is in the way now.'
       : `Waiting for a budget (PDB), ${waiting.length}: ${some(verdicts.filter(({ verdict }) => verdict === 'waits').map(({ pod, why }) => `${nameOf(pod)}, ${why}`))}.`,
     losing.length === 0
       ? 'No Pod has data in an emptyDir.'
       : `Losing what is in an emptyDir, ${losing.length}: ${some(losing.map(({ pod, loses }) => `${nameOf(pod)} (${loses.join(', ')})`))}.`,
-    unmanaged.length === 0
-      ? 'Each of them has a controller that starts it elsewhere.'
-      : `Without a controller, so nothing starts them again, ${unmanaged.length}: ${some(unmanaged)}.`,
+    ...(unmanaged.length > 0
+      ? [`Without a controller, so nothing starts them again, ${unmanaged.length}: ${some(unmanaged)}.`]
+      : moving.length > finished.length
+        ? ['Each of those that run has a controller that starts it elsewhere.']
+        : []),
+    ...(finished.length > 0
+      ? [`Finished, so they only go, and their logs with them, ${finished.length}: ${some(finished)}.`]
+      : []),
     `Waits for budgets up to ${shownDuration(params.deadline)}; each Pod may take its own grace period and ${shownDuration(params.pod_deadline)} more. Pods that come later are not touched.`,
     'This cannot be undone: Pods that moved stay where they are.',
     ...unknown.map(what => `Not known: ${what}.`),

@@ -1,5 +1,5 @@
 import { departureWords } from '../core/drain/progress.js'
-import { type DrainPod, nameOf, podCount, staysOnNode } from '../core/evictable.js'
+import { type DrainPod, nameOf, podCount, staysOnNode, staysWord } from '../core/evictable.js'
 import { shownDuration } from '../core/duration.js'
 import type { Done, Plan } from '../core/runbook/plan.js'
 import { Failed, Refused, Unreachable } from '../ports.js'
@@ -77,7 +77,7 @@ const doneOf = (all: readonly Leaving[], pods: readonly DrainPod[], plan: Plan<'
   return {
     kind: 'drain',
     changed: all.length > 0,
-    says: `${podCount(all.length)} moved away${before}; ${stay} of DaemonSets or the kubelet itself stay`,
+    says: `${podCount(all.length)} moved away${before}; ${stay} of DaemonSets or the kubelet itself ${staysWord(stay)}`,
     detail: [...evicted.map(name => `${name} evicted`), ...gone.map(name => `${name} gone already`)],
     commands: plan.commands,
     data: { evicted, gone, stay },

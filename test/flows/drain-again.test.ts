@@ -18,7 +18,7 @@ describe('B3: called again, it goes on', () => {
     const done = await again.act(plan)
     expect(evictions(again)).toEqual(['shop/front-02'])
     expect(done.says).toBe(
-      '3 Pods moved away (2 gone or going already); 1 of DaemonSets or the kubelet itself stay',
+      '3 Pods moved away (2 gone or going already); 1 of DaemonSets or the kubelet itself stays',
     )
   })
   test('a second whole run finds nothing to do', async () => {

@@ -24,12 +24,12 @@ test('P-A4: the plan names every Pod with its verdict, what its budget allows no
   const plan = await world.plan()
   expect(plan.title).toBe('Drain node-07: evict 2 Pods')
   expect(plan.facts).toEqual([
-    'Evicts 2 Pods from node-07; 1 Pod of DaemonSets or the kubelet itself stay, with their addresses.',
+    'Evicts 2 Pods from node-07; 1 Pod of DaemonSets or the kubelet itself stays, with its addresses.',
     expect.stringMatching(
       /^Waiting for a budget \(PDB\), 1: payments\/ledger-0, PDB ledger allows 0 \(needs 2/,
     ),
     'Losing what is in an emptyDir, 1: payments/ledger-0 (wal).',
-    'Each of them has a controller that starts it elsewhere.',
+    'Each of those that run has a controller that starts it elsewhere.',
     expect.stringMatching(/^Waits for budgets up to 30 s; .* Pods that come later are not touched\.$/),
     'This cannot be undone: Pods that moved stay where they are.',
     expect.stringMatching(/^Not known: which Pod this process is/),
@@ -50,6 +50,20 @@ test('P-A4: the plan names every Pod with its verdict, what its budget allows no
     'POST /api/v1/namespaces/payments/pods/api-1/eviction {"apiVersion":"policy/v1","kind":"Eviction","metadata":{"namespace":"payments","name":"api-1"},"deleteOptions":{"preconditions":{"uid":"uid-payments-api-1"}}}',
   )
   expect(world.cluster.changes).toEqual([])
+})
+
+test('P-A4: finished Pods have a line of their own; nothing is said to start them elsewhere', async () => {
+  const over = onNode('batch', 'over', { phase: 'Succeeded', controller: undefined })
+  const { facts } = await bench([over, onNode('payments', 'api-1')]).plan()
+  expect(facts.slice(0, 5)).toEqual([
+    'Evicts 2 Pods from node-07; 1 Pod of DaemonSets or the kubelet itself stays, with its addresses.',
+    'No budget (PDB) is in the way now.',
+    'No Pod has data in an emptyDir.',
+    'Each of those that run has a controller that starts it elsewhere.',
+    'Finished, so they only go, and their logs with them, 1: batch/over.',
+  ])
+  const only = await bench([over]).plan()
+  expect(only.facts.join()).not.toMatch(/controller/)
 })
 
 test('B2: what a budget allows does not change the plan; another Pod of the same name does', async () => {

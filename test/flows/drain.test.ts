@@ -21,7 +21,7 @@ test('P-A4: evicts what was approved, waits until it is gone, leaves DaemonSet P
   const done = await world.act(await world.plan())
   expect(done).toMatchObject({
     changed: true,
-    says: '3 Pods moved away; 1 of DaemonSets or the kubelet itself stay',
+    says: '3 Pods moved away; 1 of DaemonSets or the kubelet itself stays',
   })
   expect(done.data).toEqual({ evicted: expect.arrayContaining(['shop/front-00']), gone: [], stay: 1 })
   expect(evictions(world)).toHaveLength(3)

@@ -1,5 +1,5 @@
 import type { CheckResult } from '../check.js'
-import { nameOf, podCount, staysOnNode } from '../evictable.js'
+import { nameOf, podCount, staysOnNode, staysWord } from '../evictable.js'
 import { type Bundle, isKnown } from '../evidence/bundle.js'
 
 const shown = (names: readonly string[]): string =>
@@ -34,7 +34,7 @@ export const nodeDrained = ({ node, pods, sandboxes }: Bundle): CheckResult => {
     }
   return {
     holds: true,
-    says: `${node}: drained; ${podCount(staying.size)} of DaemonSets or the kubelet itself stay, ready sandboxes ${ready.length}`,
+    says: `${node}: drained; ${podCount(staying.size)} of DaemonSets or the kubelet itself ${staysWord(staying.size)}, ready sandboxes ${ready.length}`,
     detail: [...staying],
   }
 }

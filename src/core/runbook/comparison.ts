@@ -1,4 +1,4 @@
-import { nameOf, type PodVerdict } from '../evictable.js'
+import { isFinished, nameOf, type PodVerdict } from '../evictable.js'
 import type { RunState } from './run-events.js'
 
 /** What a drain would do to the Pods of one node, by name. */
@@ -46,7 +46,7 @@ export const movesAway = (verdicts: readonly PodVerdict[], own: readonly string[
     blocks: named('blocks'),
     emptyDirs: going.filter(({ loses }) => loses.length > 0).map(({ pod }) => nameOf(pod)),
     unmanaged: going
-      .filter(({ pod }) => pod.controller === undefined && !pod.mirror)
+      .filter(({ pod }) => pod.controller === undefined && !isFinished(pod))
       .map(({ pod }) => nameOf(pod)),
     own: [...own],
   }

@@ -4,6 +4,7 @@ import type { File } from './evidence/file.js'
 import { lineWords } from './progress.js'
 import { clean, indent, many, oneLine, strong, type Text, t } from './text.js'
 import { clockSeconds } from './time.js'
+import { movedPods } from './undo.js'
 
 /** Rows on the card; it is read on a phone, and the rest is attached. */
 const shownRows = 5
@@ -14,7 +15,7 @@ const withLeft = (run: RunState): { line: Line; index: number }[] =>
 /** What an undo could not reverse is part of its name: nobody must think that all is as it was. */
 export const undoneWords = (run: RunState): string => {
   const left = withLeft(run).reduce((sum, { line }) => sum + line.leftBehind.length, 0)
-  const drained = run.lines.some(line => line.spec.kind === 'drain' && line.starts > 0)
+  const drained = run.lines.some(movedPods)
   const but = [
     ...(left > 0 ? [`${many(left, 'address', 'addresses')} that could not be put back`] : []),
     ...(drained ? ['the Pods that were drained, which stay where they run now'] : []),

@@ -12,9 +12,15 @@ export const begun = ({ plan, plannedAt, approved, startedAt }: Try): boolean =>
  * was done, but speaks for its own start only: not for an earlier one, nor for one that a crash cut off.
  */
 export const mayHaveActed = (line: Line): boolean => {
-  const tries: Try[] = line.status === 'failed' ? [...line.attempts, line] : line.attempts
+  // An undo that failed has put its own error in the place of the step's.
+  const told = ['failed', 'undoing', 'undone'].includes(line.status)
+  const tries: Try[] = told ? [...line.attempts, line] : line.attempts
   return line.starts > tries.filter(each => each.error?.class === 'refused' && begun(each)).length
 }
+
+/** Whether a drain evicted Pods, or may have. */
+export const movedPods = (line: Line): boolean =>
+  line.spec.kind === 'drain' && (line.status === 'done' ? line.done?.changed === true : mayHaveActed(line))
 
 const left = (line: Line): boolean =>
   toUndo(line) && (line.status === 'done' || line.status === 'undoing' || mayHaveActed(line))
@@ -42,7 +48,7 @@ const undoWords = (line: Line): string | undefined => {
 
 const notReversed = (run: RunState, lines: readonly Line[]): string => {
   const removal = lines.some(line => line.spec.kind === 'remove-orphans')
-  const drained = run.lines.some(line => line.spec.kind === 'drain' && line.starts > 0)
+  const drained = run.lines.some(movedPods)
   const proved = run.lines.some(
     line => line.status === 'done' && (line.spec.kind === 'expect' || line.spec.kind === 'test-pod'),
   )

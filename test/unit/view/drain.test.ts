@@ -1,4 +1,5 @@
 import { departureList, departureWords, type Departure } from '../../../src/core/drain/progress.js'
+import { undoneWords } from '../../../src/view/left-behind.js'
 import { progressText } from '../../../src/view/progress.js'
 import { runMessage } from '../../../src/view/run.js'
 import { asMrkdwn } from '../../../src/view/text.js'
@@ -93,6 +94,32 @@ describe('the card of a run that drains', () => {
     )
     expect(undoPreview(failed)).toBe(
       "Undo lifts this incident's cordon. Not reversed: Pods that were drained stay where they run now.",
+    )
+  })
+
+  const error = (kind: string) => ({ class: kind, message: 'm', output: '' })
+  const undone = [
+    event(9, 'UndoAsked'),
+    event(10, 'UndoStarted', { index: 1 }),
+    event(11, 'UndoDone', { index: 1, says: 'nothing to undo' }),
+    event(12, 'UndoStarted', { index: 0 }),
+    event(13, 'UndoDone', { index: 0, says: 'schedulable again' }),
+    event(14, 'RunEnded', { outcome: 'undone' }),
+  ]
+  test('B4: a drain that was refused before a Pod was evicted has left nothing to be named', () => {
+    const refused = [...draining, event(8, 'StepFailed', { index: 1, error: error('refused') })]
+    expect(undoPreview(fold(...refused))).toBe("Undo lifts this incident's cordon.")
+    expect(undoneWords(fold(...refused, ...undone))).toBe('undone: what it changed was put back')
+  })
+  test.each([
+    ['may have evicted', [event(8, 'StepFailed', { index: 1, error: error('failed') })]],
+    [
+      'was cut off before it was refused',
+      [event(7, 'StepStarted', { index: 1 }), event(8, 'StepFailed', { index: 1, error: error('refused') })],
+    ],
+  ])('B4: a drain that %s is named with what is not undone', (_what, events) => {
+    expect(undoneWords(fold(...draining, ...events, ...undone))).toBe(
+      'undone, but for the Pods that were drained, which stay where they run now',
     )
   })
 })

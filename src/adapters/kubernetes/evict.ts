@@ -4,14 +4,12 @@ import type { Eviction, Guard } from '../../ports.js'
 import { call, callUnless } from './call.js'
 import type { Kube } from './connect.js'
 import { oneLine, problemOf } from './errors.js'
+import { isRecord } from './wire.js'
 
 interface Cause {
   reason: string
   message: string
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null
 
 const parsed = (body: unknown): Record<string, unknown> => {
   if (typeof body !== 'string') return isRecord(body) ? body : {}

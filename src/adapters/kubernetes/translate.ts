@@ -3,7 +3,7 @@ import type { Controller, NodeFacts, PodFacts } from '../../core/evidence/bundle
 import { testPodLabel, type WatchedPod } from '../../core/incident/symptom.js'
 import { cordonAnnotation } from '../../core/requests.js'
 import { cordonOwner } from '../../core/runbook/cordon-mark.js'
-import { millis, type Wire } from './wire.js'
+import { isRecord, millis, type Wire } from './wire.js'
 
 export const nodeFacts = (node: Wire<V1Node>): NodeFacts => {
   const { metadata, spec, status } = node
@@ -34,9 +34,6 @@ export const nodeFacts = (node: Wire<V1Node>): NodeFacts => {
     createdAt: createdAt(metadata),
   }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null
 
 /** The managers of `spec.unschedulable`. */
 const managersOfCordon = (metadata: Wire<V1ObjectMeta> | undefined): string[] =>

@@ -16,3 +16,6 @@ export const millis = (time: Date | string | null | undefined): number | undefin
   const ms = time instanceof Date ? time.getTime() : Date.parse(time)
   return Number.isNaN(ms) ? undefined : ms
 }
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null

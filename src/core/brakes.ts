@@ -4,8 +4,8 @@ import type { Actor } from './runbook/run-events.js'
 export type FleetEvent = { at: number } & (
   | { type: 'Taken' | 'Freed'; node: string; run: string }
   | { type: 'Paused'; by: Actor; why: string }
-  /** Lifts a pause and declares a storm over. */
-  | { type: 'Resumed'; by: Actor }
+  /** Lifts a pause, or declares a storm over; without `what` both. */
+  | { type: 'Resumed'; by: Actor; what?: 'pause' | 'storm' }
   /** More nodes than may be one node's fault; again with the whole list when it grows. */
   | { type: 'StormSeen'; nodes: string[] }
   | { type: 'StormOver' }
@@ -46,9 +46,13 @@ const applyFleet = (state: Brakes, event: FleetEvent): Brakes => {
     case 'Paused':
       return { ...state, paused: { by: event.by, at, why: event.why } }
     case 'Resumed': {
-      const { storm } = state
+      const { storm, paused } = state
       const over = storm && !storm.ended ? { ...storm, ended: { at, by: event.by } } : storm
-      return { ...state, paused: undefined, storm: over }
+      return {
+        ...state,
+        paused: event.what === 'storm' ? paused : undefined,
+        storm: event.what === 'pause' ? storm : over,
+      }
     }
     case 'StormSeen': {
       const since = state.storm && !state.storm.ended ? state.storm.since : at
@@ -85,7 +89,7 @@ export const pausedBecause = ({ paused }: Brakes): string | undefined =>
 export const stormBecause = (brakes: Brakes, node: string): string | undefined => {
   const storm = stormNow(brakes)
   if (!storm?.nodes.includes(node)) return undefined
-  return `${storm.nodes.length} nodes broke at once, ${node} among them: that is not one node's fault, so no repair of a node is offered. An approver ends this with /cni resume.`
+  return `${storm.nodes.length} nodes broke at once, ${node} among them: that is not one node's fault, so no repair of a node is offered. An approver ends this with /cni resume storm.`
 }
 
 /** A node on which something is stuck now. */

@@ -105,7 +105,9 @@ export const answerCommand =
         return forApprovers(deps, command, () => pause(deps, by, why || 'no reason was given'))
       }
       case 'resume':
-        return forApprovers(deps, command, () => resumeChanges(deps, by))
+        if (rest.length > 0 && rest.join(' ').toLowerCase() !== 'storm')
+          return { message: renderHelp(command.text) }
+        return forApprovers(deps, command, () => resumeChanges(deps, by, rest.length > 0 ? 'storm' : 'pause'))
       case '':
       case 'help':
         return { message: renderHelp() }

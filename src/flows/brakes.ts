@@ -3,6 +3,7 @@ import {
   type FleetEvent,
   foldFleet,
   nextOfStorm,
+  type Storm,
   type StormSettings,
   stormNow,
   withSwitch,
@@ -80,21 +81,33 @@ export const pause = async (deps: PauseDeps, by: string, why: string): Promise<s
   return `*Changes are paused* by <@${by}>: ${why}. No run is opened, no plan approved, no approved step begins, and one that has begun changes nothing more; reading goes on, and undo still works. /cni resume ends it.${late ? ` ${late}` : ''}`
 }
 
-/** `/cni resume`: ends a pause and a storm. */
-export const resumeChanges = async (deps: PauseDeps, by: string): Promise<string> => {
+const stormGoesOn = (storm: Storm): string =>
+  ` The storm of ${storm.nodes.length} nodes goes on, and no repair is offered there: /cni resume storm declares it over.`
+
+const leftStanding = (before: Brakes | undefined, what: 'pause' | 'storm', switchedOff: boolean): string => {
+  const storm = before && stormNow(before)
+  if (switchedOff) return ' CNIBOT_PAUSED is set: nothing changes until it is unset.'
+  if (what === 'pause') return storm ? stormGoesOn(storm) : ''
+  return before?.paused ? ' Changes stay paused: /cni resume lets them go on.' : ''
+}
+
+/** `/cni resume` ends a pause, `/cni resume storm` a storm: who means the one does not lift the other unseen. */
+export const resumeChanges = async (
+  deps: PauseDeps,
+  by: string,
+  what: 'pause' | 'storm' = 'pause',
+): Promise<string> => {
   let before: Brakes | undefined
   const written = await record<FleetEvent>(deps.history, fleetStream, events => {
     before = foldFleet(events)
-    return before.paused || stormNow(before) ? [{ at: deps.clock.now(), type: 'Resumed', by }] : []
+    const on = what === 'pause' ? before.paused : stormNow(before)
+    return on ? [{ at: deps.clock.now(), type: 'Resumed', by, what }] : []
   })
-  const still = deps.settings.paused ? ' CNIBOT_PAUSED is set: nothing changes until it is unset.' : ''
-  if (!written.changed) return `Nothing is paused.${still}`
+  const still = leftStanding(before, what, deps.settings.paused)
+  if (!written.changed) return `${what === 'pause' ? 'Nothing is paused.' : 'There is no storm.'}${still}`
   const late = await drawAgain(deps)
-  const ended = [
-    ...(before?.paused ? ['the pause'] : []),
-    ...(before && stormNow(before) ? ['the storm'] : []),
-  ]
-  return `<@${by}> ended ${ended.join(' and ')}: changes may go on, each after an approval of its plan.${still}${late ? ` ${late}` : ''}`
+  const so = still === '' ? ': changes may go on, each after an approval of its plan.' : '.'
+  return `<@${by}> ended the ${what}${so}${still}${late ? ` ${late}` : ''}`
 }
 
 export interface StormDeps extends PauseDeps {

@@ -31,7 +31,8 @@ const commands: [string, string][] = [
   ['/cni history <node>', 'what was done about a node, and by whom'],
   ['/cni show <run> [step]', 'the plans of a run as they were seen, with who decided on them'],
   ['/cni pause [why]', 'for approvers: no change begins anywhere until resume; reading and undo go on'],
-  ['/cni resume', 'for approvers: ends a pause, or declares a storm over'],
+  ['/cni resume', 'for approvers: ends a pause'],
+  ['/cni resume storm', 'for approvers: declares a storm over, so that repairs are offered again'],
   ['/cni help', 'this list'],
 ]
 

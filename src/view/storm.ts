@@ -24,12 +24,12 @@ export const stormMessage = ({ cluster, storm, escalateTo, timeZone }: StormInpu
   const { nodes, since, ended } = storm
   const count = many(nodes.length, 'node')
   if (ended) {
-    const by = ended.by === 'cnibot' ? t`by itself` : t`as ${person(ended.by)} says`
+    const how = ended.by === 'cnibot' ? t`It ended by itself` : t`${person(ended.by)} declared it over`
     const over = t`🟢 ${strong(`Storm over after ${shownDuration(ended.at - since)}`)} · ${cluster}`
     return message(over, [
       section([
         over,
-        t`${count} broke at once ${near(since, since, timeZone)}: ${nodesText(nodes)}. It ended ${by}; what is still open on a node has a thread of its own.`,
+        t`${count} broke at once ${near(since, since, timeZone)}: ${nodesText(nodes)}. ${how}; what is still open on a node has a thread of its own.`,
       ]),
     ])
   }
@@ -39,7 +39,7 @@ export const stormMessage = ({ cluster, storm, escalateTo, timeZone }: StormInpu
       first,
       t`${nodesText(nodes)}; since ${near(since, since, timeZone)}.`,
       t`So many at once are not the fault of one node: look at what they share, such as a rollout of the network agent, the API server, the network between them. No repair of a node is offered until this is over, and nodes that break meanwhile get no thread.`,
-      t`${named(escalateTo)} ${strong('must act')}. It ends by itself when they have recovered, or when an approver says so with ${code('/cni resume')}.`,
+      t`${named(escalateTo)} ${strong('must act')}. It ends by itself when they have recovered, or when an approver says so with ${code('/cni resume storm')}.`,
     ]),
     context([t`${code('/cni status')} lists the open incidents`]),
   ])

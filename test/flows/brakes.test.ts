@@ -156,7 +156,7 @@ describe('B9: paused', () => {
     expect(await resumeChanges(brakes, 'U1')).toBe('Nothing is paused.')
     expect(await fleet()).toEqual([
       { at: t0 + 10_000, type: 'Paused', by: 'U2', why: 'x' },
-      { at: t0 + 10_000, type: 'Resumed', by: 'U1' },
+      { at: t0 + 10_000, type: 'Resumed', by: 'U1', what: 'pause' },
     ])
     expect(await click('U1', { action: 'approve', ...plan })).toBe('')
   })

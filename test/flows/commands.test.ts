@@ -56,15 +56,18 @@ describe('B9: /cni pause and /cni resume', () => {
     expect((await type('status')).text).not.toContain('paused')
   })
 
-  test.each(['pause', 'resume'])('%s by somebody else is refused, visibly to them alone', async command => {
-    const { type, history } = await world()
-    const answer = await type(command, 'U99')
-    expect(answer).toEqual({
-      text: 'You are not on the approver list. @sre-oncall may decide this.',
-      inChannel: false,
-    })
-    expect((await history.read(fleetStream)).length).toBe(0)
-  })
+  test.each(['pause', 'resume', 'resume storm'])(
+    '%s by somebody else is refused, visibly to them alone',
+    async command => {
+      const { type, history } = await world()
+      const answer = await type(command, 'U99')
+      expect(answer).toEqual({
+        text: 'You are not on the approver list. @sre-oncall may decide this.',
+        inChannel: false,
+      })
+      expect((await history.read(fleetStream)).length).toBe(0)
+    },
+  )
 
   test('the setting is told as the operator’s', async () => {
     const { type } = await world(true)
@@ -187,7 +190,7 @@ describe('B9: the message of a storm', () => {
     const thread = await drawn(seen(['node-01']), over, { ...seen(['node-02']), at: t0 + 120_000 })
     expect(thread.posts).toHaveLength(2)
     expect(shown(thread.posts[0]!.message)).toContain('*Storm over after 60 s* · prod-eu1')
-    expect(shown(thread.posts[0]!.message)).toContain('as <@U11> says')
+    expect(shown(thread.posts[0]!.message)).toContain('<@U11> declared it over')
   })
 })
 

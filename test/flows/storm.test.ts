@@ -1,5 +1,5 @@
 import { type IncidentEvent, incidentStream } from '../../src/core/incident/incident.js'
-import { resumeChanges, watchStorm } from '../../src/flows/brakes.js'
+import { pause, resumeChanges, watchStorm } from '../../src/flows/brakes.js'
 import { t0 } from '../unit/runbook/runs.js'
 import { brakeWorld as world, minute } from './brake-world.js'
 
@@ -48,7 +48,7 @@ describe('B9: storm', () => {
     expect(await fleet()).toEqual([{ at: t0 + 10_000, type: 'StormSeen', nodes: nodes.slice(0, 4) }])
     expect(jobs.waiting()).toContainEqual({ kind: 'publish-storm' })
     expect(await click('U1', { incident: 'node-02.1' })).toBe(
-      "4 nodes broke at once, node-02 among them: that is not one node's fault, so no repair of a node is offered. An approver ends this with /cni resume.",
+      "4 nodes broke at once, node-02 among them: that is not one node's fault, so no repair of a node is offered. An approver ends this with /cni resume storm.",
     )
     expect(await click('U1', { incident: 'node-05.1' })).toBe('')
   })
@@ -78,9 +78,25 @@ describe('B9: storm', () => {
 
   test('an approver may declare it over; what it was made of does not make another one', async () => {
     const { brakes, click, fleet } = await stormy(5)
-    expect(await resumeChanges(brakes, 'U1')).toContain('ended the storm')
+    expect(await resumeChanges(brakes, 'U1', 'storm')).toContain('ended the storm: changes may go on')
     await watchStorm(brakes)()
     expect((await fleet()).map(e => e.type)).toEqual(['StormSeen', 'Resumed'])
     expect(await click('U1', { incident: 'node-02.1' })).toBe('')
+  })
+
+  test('who ends a pause does not end a storm with it, nor the other way round, and is told what still stands', async () => {
+    const { brakes, click } = await stormy(5)
+    expect(await resumeChanges(brakes, 'U1')).toMatch(/^Nothing is paused\. The storm of 5 nodes goes on/)
+    await pause(brakes, 'U2', 'x')
+    expect(await resumeChanges(brakes, 'U1')).toBe(
+      '<@U1> ended the pause. The storm of 5 nodes goes on, and no repair is offered there: /cni resume storm declares it over.',
+    )
+    expect(await click('U1', { incident: 'node-02.1' })).toContain('5 nodes broke at once')
+    await pause(brakes, 'U2', 'x')
+    expect(await resumeChanges(brakes, 'U1', 'storm')).toBe(
+      '<@U1> ended the storm. Changes stay paused: /cni resume lets them go on.',
+    )
+    expect(await click('U1', { incident: 'node-02.1' })).toContain('Changes are paused by <@U2>')
+    expect(await resumeChanges(brakes, 'U1', 'storm')).toMatch(/^There is no storm\. Changes stay paused/)
   })
 })

@@ -158,8 +158,8 @@ const shutNow = (input: ThreadInput, comparison: Comparison, newest: boolean): S
   const { incident, brakes } = input
   if (!newest) return 'newer'
   if (incident.runs.some(run => run.openedAt >= comparison.readAt)) return 'chosen'
-  if (brakes?.paused) return 'paused'
   if (inStorm(input)) return 'storm'
+  if (brakes?.paused) return 'paused'
   return ['diagnosed', 'holding'].includes(incident.status) ? undefined : 'not-now'
 }
 

@@ -136,7 +136,7 @@ describe('P-A2: a card on which nothing can be chosen says why, as the head does
   test.each<[string, IncidentEvent[], Pick<Brakes, 'paused' | 'storm'>, RegExp]>([
     ['changes are paused', [], paused, /Changes are paused, so no repair can be chosen now/],
     ['a storm is on', [], storm(), /Many nodes broke at once.* no repair can be chosen/],
-    ['both', [], { ...storm(), ...{ paused: paused.paused } }, /Changes are paused/],
+    ['both', [], { ...storm(), paused: paused.paused }, /Many nodes broke at once/],
     ['a run was opened', [opens], none, /A choice was made/],
     [
       'it was escalated',

@@ -159,7 +159,11 @@ export const watchStorm = (deps: StormDeps): (() => Promise<void>) => {
     }
   }
   return () => {
-    if (!running) return (running = run())
-    return (next ??= running.then(run))
+    if (!running) {
+      running = run()
+      return running
+    }
+    next ??= running.then(run)
+    return next
   }
 }

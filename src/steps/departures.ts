@@ -61,7 +61,8 @@ const apply = (one: Leaving, answer: Eviction, pauseMs: number): void => {
   switch (answer.outcome) {
     case 'accepted':
       one.evicted = true
-      return leaves(one)
+      leaves(one)
+      return
     case 'gone':
       one.state = 'gone'
       return

@@ -29,7 +29,7 @@ const databases = (): KubeObject[] =>
 /** At the moment the drain waits for the budget, its worker dies; the next one goes on. */
 const killWorkerOnce = async (): Promise<void> => {
   // The head is drawn first, the card after it.
-  waited.push(textOf(await saying(world, /^\*Drain the node[^]*\D9 of 10, waiting for payments/)))
+  waited.push(textOf(await saying(world, /^\*Drain the node[\s\S]*\D9 of 10, waiting for payments/)))
   await world.running('worker')?.kill('SIGKILL')
   await world.start('worker')
 }

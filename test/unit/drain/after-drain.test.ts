@@ -18,7 +18,7 @@ const runtime = (endpointFrom: string): Runtime => ({
   startedAt: undefined,
 })
 /** Pod 2 stays, Pod 3 moves. */
-const after = (stays: Partial<PodFacts>, over: Partial<Bundle> = {}): string | undefined =>
+const afterDrain = (stays: Partial<PodFacts>, over: Partial<Bundle> = {}): string | undefined =>
   noRemovalAfter(
     leakingNode(0, 5, {
       pods: known([pod(2, stays), pod(3)], now),
@@ -31,23 +31,23 @@ const after = (stays: Partial<PodFacts>, over: Partial<Bundle> = {}): string | u
 
 describe('P-A4: whether addresses can be removed once a node is drained is known before', () => {
   test('a Pod on the host network that stays proves a guessed endpoint', () => {
-    expect(after({ controller: daemonSet, hostNetwork: true })).toBeUndefined()
+    expect(afterDrain({ controller: daemonSet, hostNetwork: true })).toBeUndefined()
   })
   test('where only static Pods stay, a guessed endpoint can be proven no longer', () => {
-    expect(after({ mirror: true, hostNetwork: true })).toMatch(/is not from the kubelet's configuration/)
+    expect(afterDrain({ mirror: true, hostNetwork: true })).toMatch(/is not from the kubelet's configuration/)
     const told = known(runtime('/var/lib/kubelet/config.yaml'), now)
-    expect(after({ mirror: true, hostNetwork: true }, { runtime: told })).toBeUndefined()
+    expect(afterDrain({ mirror: true, hostNetwork: true }, { runtime: told })).toBeUndefined()
   })
   test('where nothing stays, the list of the runtime is empty and proves nothing', () => {
     const told = known(runtime('/var/lib/kubelet/config.yaml'), now)
     const pods = known([pod(3)], now)
-    expect(after({}, { pods, sandboxes: known([sandbox(3)], now), runtime: told })).toMatch(
+    expect(afterDrain({}, { pods, sandboxes: known([sandbox(3)], now), runtime: told })).toMatch(
       /no sandbox at all/,
     )
   })
   test('what a silent node would say is not guessed', () => {
     const silent = unknown('connection refused', now)
-    expect(after({}, { sandboxes: silent })).toBeUndefined()
-    expect(after({}, { pods: silent })).toBeUndefined()
+    expect(afterDrain({}, { sandboxes: silent })).toBeUndefined()
+    expect(afterDrain({}, { pods: silent })).toBeUndefined()
   })
 })

@@ -87,7 +87,7 @@ const verifyFile = async (path: string, options: AuditOptions, head?: string): P
   for await (const line of createInterface({ input, crlfDelay: Infinity }))
     if (line !== '') walk = follow(walk, asChainLine(line))
   const verdict = verdictOf(walk)
-  return verdict.whole ? { ...verdict, plans: 0, gone: 0 } : verdict
+  return verdict.whole ? { ...verdict, plans: 0 } : verdict
 }
 
 /** Prints one line. Exit code 0 when all of the chain holds, 1 when not, with the first place that breaks. */

@@ -21,7 +21,7 @@ export const publishStorm = (deps: PublishStormDeps) => async (): Promise<void> 
   const { history, thread, clock, clusterName: cluster, settings } = deps
   const { storm } = foldFleet((await history.read<FleetEvent>(fleetStream)).events)
   if (!storm) return
-  const stream = threadStream(`storm.${storm.since}`)
+  const stream = threadStream(`fleet/storm-${storm.since}`)
   const want = stormMessage({ cluster, storm, ...settings })
   const digest = digestOf(want)
   const { events } = await history.read<ThreadEvent>(stream)

@@ -2,7 +2,8 @@ import type { Line, RunState } from '../core/runbook/run.js'
 import { type Block, type Message, message, section } from './blocks.js'
 import type { File } from './evidence/file.js'
 import { lineWords } from './progress.js'
-import { clean, indent, many, oneLine, strong, type Text, t } from './text.js'
+import { firstRows } from './rows.js'
+import { clean, many, strong, type Text, t } from './text.js'
 import { clockSeconds } from './time.js'
 import { movedPods } from './undo.js'
 
@@ -23,16 +24,7 @@ export const undoneWords = (run: RunState): string => {
   return but.length === 0 ? 'undone: what it changed was put back' : `undone, but for ${but.join(' and ')}`
 }
 
-// Ids in full are in the attached list.
-const shortIds = (row: string): string => row.replace(/\b([0-9a-f]{13})[0-9a-f]{51}\b/g, '$1…')
-
-const rows = ({ leftBehind }: Line): Text[] => {
-  const more = leftBehind.length - shownRows
-  return [
-    ...leftBehind.slice(0, shownRows).map(row => t`${indent}${shortIds(oneLine(row))}`),
-    ...(more > 0 ? [t`${indent}… ${more} more, attached in full`] : []),
-  ]
-}
+const rows = ({ leftBehind }: Line): Text[] => firstRows(leftBehind, shownRows)
 
 /** What could not be put back, and who has it now. */
 export const leftBlocks = (run: RunState): Block[] =>

@@ -17,7 +17,8 @@ import { noWayBack } from './drain.js'
 import type { File } from './evidence/file.js'
 import { approvedText, partlyText, refusedText, wasDecided } from './decided.js'
 import { actFrom, lineWords } from './progress.js'
-import { clean, code, named, oneLine, strong, type Text, t, indent } from './text.js'
+import { firstRows } from './rows.js'
+import { clean, code, named, oneLine, strong, type Text, t } from './text.js'
 import { clock, clockSeconds, weekday } from './time.js'
 import { begun } from './undo.js'
 
@@ -32,18 +33,11 @@ interface Card {
 
 const shownRows = 3
 
-// The card is read on a phone: ids in full are in the attached list.
-const shortIds = (row: string): string => row.replace(/\b([0-9a-f]{13})[0-9a-f]{51}\b/g, '$1…')
-
 const listLines = (lists: readonly { title: string; rows: string[] }[]): Text[] =>
-  lists.flatMap(({ title, rows }) => {
-    const more = rows.length - shownRows
-    return [
-      t`${strong(oneLine(title))} (${rows.length})`,
-      ...rows.slice(0, shownRows).map(row => t`${indent}${shortIds(oneLine(row))}`),
-      ...(more > 0 ? [t`${indent}… ${more} more, attached in full`] : []),
-    ]
-  })
+  lists.flatMap(({ title, rows }) => [
+    t`${strong(oneLine(title))} (${rows.length})`,
+    ...firstRows(rows, shownRows),
+  ])
 
 /** As it stood when this step was planned: a decided card goes on saying what its approver saw. */
 const cordonText = ({ run, index, runs, timeZone }: Card, plan: Plan | undefined): string => {

@@ -85,10 +85,10 @@ export const byAddress = (a: string, b: string): number => a.localeCompare(b, 'e
 const methods: Record<string, string> = { create: 'POST', patch: 'PATCH', delete: 'DELETE', update: 'PUT' }
 
 /** A write of the audit as a person would write it down. */
-export const asRequest = ({ verb, resource, namespace, name }: AuditEntry): string =>
+export const asRequest = ({ verb, resource, namespace, name, fieldManager }: AuditEntry): string =>
   [
     `${methods[verb]} /api/v1`,
     ...(namespace === undefined ? [] : ['namespaces', namespace]),
     resource,
     ...(name === undefined ? [] : [name]),
-  ].join('/')
+  ].join('/') + (fieldManager === undefined ? '' : `?fieldManager=${fieldManager}`)

@@ -132,10 +132,9 @@ export type ChainVerdict =
   | { whole: true; entries: number; from: number | undefined; to: number | undefined; head: string }
   | { whole: false; n: number; says: string }
 
-/** Plans whose digest was made again from the plan that the history holds; entries whose history is gone by now. */
+/** Plans whose digest was made again from the plan that the history holds. */
 export interface Compared {
   plans: number
-  gone: number
 }
 
 export type AuditVerdict = (ChainVerdict & { whole: false }) | (ChainVerdict & { whole: true } & Compared)

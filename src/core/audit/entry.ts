@@ -130,7 +130,8 @@ const nodeOf = (stream: string, event: Read): string | undefined => {
     case 'run':
       return nodeOfIncident(name.replace(/-r\d+$/, ''))
     case 'thread':
-      return nodeOfIncident(name)
+      // A storm's thread is about no node: `fleet/storm-1763461860000`.
+      return name.includes('/') ? undefined : nodeOfIncident(name)
     default:
       return event.node
   }

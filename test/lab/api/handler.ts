@@ -23,6 +23,8 @@ export interface AuditEntry {
   namespace: string | undefined
   name: string | undefined
   user: string
+  /** As the request's query named it. */
+  fieldManager?: string
 }
 
 interface Parts {
@@ -82,7 +84,16 @@ export class Handler {
       return { code: 201, body: reviewOwnAccess(this.#parts.allow, user, await readBody(message)) }
     const request = parseRequest(method, url, message.headers, user)
     const { verb, type, subresource, namespace, name } = request
-    this.audit.push({ verb, resource: type.resource, subresource, namespace, name, user })
+    const fieldManager = url.searchParams.get('fieldManager')
+    this.audit.push({
+      verb,
+      resource: type.resource,
+      subresource,
+      namespace,
+      name,
+      user,
+      ...(fieldManager === null ? {} : { fieldManager }),
+    })
     if (this.audit.length > auditLength) this.audit.splice(0, auditLength / 2)
     if (this.#parts.faults.strike(request, response)) return 'sent'
     authorize(this.#parts.allow, request)

@@ -66,6 +66,13 @@ describe('the record', () => {
     })
   })
 
+  it('names no node for what was shown of a storm', () => {
+    const posted = { at: t0, type: 'Posted', key: 'storm', channel: 'C1', ts: '1.2', digest: 'm1' }
+    const facts = auditFacts(`thread/fleet/storm-${t0}`, 0, posted)
+    expect(facts?.shown?.key).toBe('storm')
+    expect(facts?.node).toBeUndefined()
+  })
+
   it('has what was shown in the thread: each message once, a plan at each change', () => {
     const stream = 'thread/node-07.1'
     const posted = {

@@ -118,12 +118,13 @@ const soak = async (options: Options): Promise<Soaked> => {
     other: options.script === undefined ? undefined : resolve(options.script),
     ...writeVariants(here, makeFolder(join(folder, 'scripts'))),
   }
-  const stopped = new Promise<never>((_, reject) => {
-    process.once('unhandledRejection', reject)
-    // What was counted until then is told all the same.
-    for (const signal of ['SIGINT', 'SIGTERM'] as const)
-      process.once(signal, () => reject(new Error(`stopped by ${signal}`)))
-  })
+  const thrown = new Promise<never>((_, reject) => process.once('unhandledRejection', reject))
+  let broken: string | undefined
+  // The rounds that have begun are played to their end: a script held at a gate would keep this process from exiting.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      broken ??= `stopped by ${signal}`
+    })
   const began = performance.now()
   const kindOf = (lane: number): RuntimeKind =>
     kinds.find(kind => kind === options.runtime) ?? kinds[lane % kinds.length] ?? 'containerd-1'
@@ -133,13 +134,13 @@ const soak = async (options: Options): Promise<Soaked> => {
   const play = async (lane: Lane): Promise<void> => {
     await lane.begin()
     // Each store plays its own rounds, so that a round meets the same kind of runtime every time.
-    for (let round = 1 + lane.number; round <= options.rounds; round += count) await playRound(lane, round)
-    if (parts.other === undefined) await playLast(lane, options.rounds + 1 + lane.number)
+    for (let round = 1 + lane.number; round <= options.rounds && !broken; round += count)
+      await playRound(lane, round)
+    if (parts.other === undefined && !broken) await playLast(lane, options.rounds + 1 + lane.number)
     await lane.end()
   }
-  let broken: string | undefined
   try {
-    await Promise.race([Promise.all(lanes.map(play)), stopped])
+    await Promise.race([Promise.all(lanes.map(play)), thrown])
   } catch (error) {
     broken = error instanceof Error ? (error.stack ?? error.message) : String(error)
   } finally {

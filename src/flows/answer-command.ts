@@ -1,10 +1,10 @@
-import { incidentStream, runStream } from '../core/incident/incident.js'
+import { incidentStream } from '../core/incident/incident.js'
 import { type Approvers, listed } from '../core/runbook/approval.js'
-import { foldRun, type RunEvent } from '../core/runbook/run.js'
 import type { Clock, Cluster, History, Jobs, Log, Message } from '../ports.js'
 import { renderHelp, renderLooking, renderStatus, renderUnknownNode, sentence } from '../view/command.js'
 import { allIncidents } from './all-incidents.js'
 import { brakesNow, pause, resumeChanges } from './brakes.js'
+import { readRuns } from './read-run.js'
 import { record } from './record.js'
 import { type RequestEvent, requestStream } from './request.js'
 import { showHistory, showRun } from './show-record.js'
@@ -39,16 +39,14 @@ const status = async (deps: CommandDeps): Promise<Message> => {
     (a, b) => a.startedAt - b.startedAt,
   )
   const ids = incidents.flatMap(i => i.runs.map(r => r.run))
-  const runs = await Promise.all(
-    ids.map(async id => foldRun((await deps.history.read<RunEvent>(runStream(id))).events)),
-  )
+  const runs = await readRuns(deps.history, ids)
   const { clock, clusterName, settings } = deps
   const brakes = await brakesNow(deps)
   return renderStatus({
     cluster: clusterName,
     incidents,
     brakes,
-    runs: runs.filter(r => r !== undefined),
+    runs,
     now: clock.now(),
     timeZone: settings.timeZone,
   })

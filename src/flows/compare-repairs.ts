@@ -1,21 +1,17 @@
-import { ownGround } from '../core/drain/own-ground.js'
-import { drainVerdicts, nameOf } from '../core/evictable.js'
 import { isKnown, type NodeFacts } from '../core/evidence/bundle.js'
 import { foldIncident, type IncidentEvent, incidentStream, runStream } from '../core/incident/incident.js'
 import { measure } from '../core/ipam/gap.js'
 import { type Comparison, movesAway, type Past, pastOf, workMs } from '../core/runbook/comparison.js'
-import { foldRun, type RunEvent } from '../core/runbook/run.js'
 import type { StepSpec } from '../core/runbook/schema.js'
 import { Failed, type Log, Refused, Unreachable } from '../ports.js'
+import { type DrainReach, readGround, readVerdicts } from '../steps/drain-facts.js'
 import { gather } from '../steps/gather.js'
 import type { CollectDeps } from './collect-evidence.js'
+import { readRun } from './read-run.js'
 import { record } from './record.js'
 
 export interface CompareDeps extends CollectDeps {
-  settings: CollectDeps['settings'] & {
-    testPodNamespace: string
-    own: { podNamespace: string | undefined; podName: string | undefined; redisHost: string }
-  }
+  settings: CollectDeps['settings'] & DrainReach['settings']
 }
 
 const readable = async <T>(read: () => Promise<T>): Promise<T | { unknown: string }> => {
@@ -33,21 +29,12 @@ type DrainStep = StepSpec & { kind: 'drain' }
 const isDrain = (step: StepSpec): step is DrainStep => step.kind === 'drain'
 
 const podsOf = async (deps: CompareDeps, node: NodeFacts, drain: DrainStep): Promise<Comparison['pods']> => {
-  const { podNamespace, podName, redisHost } = deps.settings.own
-  const [pods, budgets, rollouts, self, redis] = await Promise.all([
-    deps.cluster.podsToDrain(node.name),
-    deps.cluster.budgets(),
-    deps.cluster.rollouts(node.name),
-    podNamespace && podName ? deps.cluster.pod(podNamespace, podName) : undefined,
-    deps.cluster.whereabouts(redisHost, podNamespace),
+  const pods = await deps.cluster.podsToDrain(node.name)
+  const [{ verdicts }, { here }] = await Promise.all([
+    readVerdicts(deps, node.name, pods, drain),
+    readGround(deps, node, pods),
   ])
-  const facts = { budgets, daemonSets: new Set(rollouts.map(nameOf)) }
-  const verdicts = drainVerdicts(pods, facts, {
-    deleteEmptydirData: drain.delete_emptydir_data,
-    evictUnmanaged: drain.evict_unmanaged,
-    testPodNamespace: deps.settings.testPodNamespace,
-  })
-  return movesAway(verdicts, ownGround({ node, pods, self, redis }).here)
+  return movesAway(verdicts, here)
 }
 
 /** Runs that are read to say how long the next one takes. */
@@ -98,11 +85,7 @@ const pastRuns = async (deps: CompareDeps): Promise<Record<string, Past>> => {
     const states = await Promise.all(
       runs
         .slice(0, mostRuns)
-        .map(run =>
-          unlessUnreadable(deps.log, runStream(run), async () =>
-            foldRun((await deps.history.read<RunEvent>(runStream(run))).events),
-          ),
-        ),
+        .map(run => unlessUnreadable(deps.log, runStream(run), () => readRun(deps.history, run))),
     )
     const found = pastOf(states.flatMap(state => (state ? [workMs(state)] : [])))
     if (found) past[runbook] = found

@@ -14,6 +14,7 @@ import { standing } from '../core/runbook/standing.js'
 import type { Clock, History, Job, Jobs } from '../ports.js'
 import type { ButtonValue } from '../view/button.js'
 import { brakesNow } from './brakes.js'
+import { readRun } from './read-run.js'
 import { enqueueRecorded, record } from './record.js'
 
 export interface ButtonClick {
@@ -39,7 +40,7 @@ interface Decision {
 }
 
 const stateOf = async (deps: DecideRunDeps, run: string | undefined): Promise<RunState | undefined> =>
-  run === undefined ? undefined : foldRun((await deps.history.read<RunEvent>(runStream(run))).events)
+  run === undefined ? undefined : readRun(deps.history, run)
 
 const noRun = 'This run does not exist.'
 

@@ -76,25 +76,39 @@ const incidentEvent = (
   }
 }
 
-const onIncident = async (deps: DecideDeps, click: ButtonClick): Promise<string> => {
-  const node = nodeOfIncident(click.value.incident)
-  let answer = ''
+/** Reads, asks, appends, for the incident that the button is of; `decideOn` answers the event, or why there is none. */
+const onIncident = async (
+  deps: DecideDeps,
+  { value }: ButtonClick,
+  decideOn: (state: IncidentState) => IncidentEvent | string,
+): Promise<{ refused: string } | { node: string; length: number }> => {
+  const node = nodeOfIncident(value.incident)
+  let refused = ''
   const written = await record<IncidentEvent>(deps.history, incidentStream(node), events => {
     const state = foldIncident(node, events, deps.settings.incidentWindowMs)
-    answer = ''
-    if (state?.id !== click.value.incident)
-      answer = 'This incident is over; its buttons no longer do anything.'
-    const event = state && !answer ? incidentEvent(deps, click, state) : answer
-    if (typeof event === 'string' || !event) {
-      answer = event || 'This incident does not exist.'
-      return []
-    }
-    if (state && incidentMay[state.status].includes(event.type)) return [event]
-    answer = `Not possible while the incident is ${state?.status}. Look at its newest message.`
+    const decided =
+      state?.id === value.incident
+        ? decideOn(state)
+        : 'This incident is over; its buttons no longer do anything.'
+    if (typeof decided !== 'string') return [decided]
+    refused = decided
     return []
   })
-  if (!written.changed) return answer
-  return (await enqueueRecorded(deps.jobs, [{ kind: 'publish', node, length: written.length }])) ?? ''
+  return written.changed ? { node, length: written.length } : { refused }
+}
+
+const notWhile = ({ status }: IncidentState): string =>
+  `Not possible while the incident is ${status}. Look at its newest message.`
+
+const onTurn = async (deps: DecideDeps, click: ButtonClick): Promise<string> => {
+  const turned = await onIncident(deps, click, state => {
+    const event = incidentEvent(deps, click, state)
+    return typeof event === 'string' || incidentMay[state.status].includes(event.type)
+      ? event
+      : notWhile(state)
+  })
+  if ('refused' in turned) return turned.refused
+  return (await enqueueRecorded(deps.jobs, [{ kind: 'publish', ...turned }])) ?? ''
 }
 
 const mayCompare: readonly IncidentState['status'][] = ['open', 'diagnosed', 'holding', 'escalated']
@@ -102,26 +116,20 @@ const mayCompare: readonly IncidentState['status'][] = ['open', 'diagnosed', 'ho
 /** A look takes seconds. One that never came to its end must not keep people from asking for another. */
 const lapsesAfterMs = 5 * 60_000
 
-const onCompare = async (deps: DecideDeps, { by, value }: ButtonClick): Promise<string> => {
-  const node = nodeOfIncident(value.incident)
+const onCompare = async (deps: DecideDeps, click: ButtonClick): Promise<string> => {
   const at = deps.clock.now()
-  let answer = ''
-  const written = await record<IncidentEvent>(deps.history, incidentStream(node), events => {
-    const state = foldIncident(node, events, deps.settings.incidentWindowMs)
-    const barred =
-      state?.id !== value.incident
-        ? 'This incident is over; its buttons no longer do anything.'
-        : state.comparisonWanted && at - state.comparisonWanted.at < lapsesAfterMs
-          ? 'Both repairs are being looked at already; the card comes into the thread.'
-          : mayCompare.includes(state.status)
-            ? undefined
-            : `Not possible while the incident is ${state.status}. Look at its newest message.`
-    answer = barred ?? 'Looking at both repairs, read only. The card comes into the thread in a few seconds.'
-    return barred === undefined ? [{ at, by, type: 'ComparisonWanted' }] : []
+  const wanted = await onIncident(deps, click, state => {
+    if (state.comparisonWanted && at - state.comparisonWanted.at < lapsesAfterMs)
+      return 'Both repairs are being looked at already; the card comes into the thread.'
+    return mayCompare.includes(state.status)
+      ? { at, by: click.by, type: 'ComparisonWanted' }
+      : notWhile(state)
   })
-  if (!written.changed) return answer
-  const length = written.length
-  return (await enqueueRecorded(deps.jobs, [{ kind: 'compare', node, length }])) ?? answer
+  if ('refused' in wanted) return wanted.refused
+  return (
+    (await enqueueRecorded(deps.jobs, [{ kind: 'compare', ...wanted }])) ??
+    'Looking at both repairs, read only. The card comes into the thread in a few seconds.'
+  )
 }
 
 /** A click → one event. Answers the sentence that person alone is shown, or '' where the thread itself answers. */
@@ -141,15 +149,13 @@ export const decide =
         return onPaused(deps, click)
       // Calling for help is open to everybody, unless it ends a run; what takes a place, holds or closes is for approvers.
       case 'escalate':
-        return value.run ? onPaused(deps, click) : onIncident(deps, click)
+        return value.run ? onPaused(deps, click) : onTurn(deps, click)
       case 'hold':
-        return value.run
-          ? onPaused(deps, click)
-          : ((await notAnApprover(deps, click)) ?? onIncident(deps, click))
+        return value.run ? onPaused(deps, click) : ((await notAnApprover(deps, click)) ?? onTurn(deps, click))
       case 'release':
       case 'take-back':
       case 'close':
-        return (await notAnApprover(deps, click)) ?? onIncident(deps, click)
+        return (await notAnApprover(deps, click)) ?? onTurn(deps, click)
       // Looking changes nothing: it is open to everybody.
       case 'compare':
         return onCompare(deps, click)

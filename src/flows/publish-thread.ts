@@ -5,16 +5,16 @@ import {
   type IncidentEvent,
   type IncidentState,
   incidentStream,
-  runStream,
   threadStream,
 } from '../core/incident/incident.js'
 import type { Risk } from '../core/runbook/approval.js'
-import { foldRun, type RunEvent, type RunState } from '../core/runbook/run.js'
+import type { RunState } from '../core/runbook/run.js'
 import { type Clock, Failed, type History, type Log, Lost, type Thread, Unreachable } from '../ports.js'
 import { digestOf } from '../view/blocks.js'
 import { bundlesShown, type DesiredMessage, renderThread } from '../view/thread.js'
 import { brakesNow } from './brakes.js'
 import type { ClosedChannels } from './closed-channels.js'
+import { readRuns } from './read-run.js'
 import { foldThread, lossesOf, type Posted, recordThread, type ThreadEvent } from './thread-events.js'
 
 export interface PublishDeps {
@@ -30,12 +30,11 @@ export interface PublishDeps {
   settings: { channel: string; incidentWindowMs: number; timeZone: string; paused?: boolean }
 }
 
-const runsOf = async (deps: PublishDeps, incident: IncidentState): Promise<RunState[]> => {
-  const runs = await Promise.all(
-    incident.runs.map(async r => foldRun((await deps.history.read<RunEvent>(runStream(r.run))).events)),
+const runsOf = ({ history }: PublishDeps, { runs }: IncidentState): Promise<RunState[]> =>
+  readRuns(
+    history,
+    runs.map(({ run }) => run),
   )
-  return runs.filter(r => r !== undefined)
-}
 
 /** An incident may have hundreds of readings; only those that its messages show are unpacked. */
 const bundlesOf = async (deps: PublishDeps, incident: IncidentState): Promise<Map<string, Bundle>> => {

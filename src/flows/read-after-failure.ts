@@ -1,6 +1,6 @@
-import { foldIncident, type IncidentEvent, incidentStream, runStream } from '../core/incident/incident.js'
-import { foldRun, type RunEvent } from '../core/runbook/run.js'
+import { foldIncident, type IncidentEvent, incidentStream } from '../core/incident/incident.js'
 import type { Clock, History, Jobs } from '../ports.js'
+import { readRun } from './read-run.js'
 import { record } from './record.js'
 
 /**
@@ -11,7 +11,7 @@ export const readAfterFailure = async (
   deps: { history: History; jobs: Jobs; clock: Clock; settings: { incidentWindowMs: number } },
   job: { run: string; node: string },
 ): Promise<void> => {
-  const state = foldRun((await deps.history.read<RunEvent>(runStream(job.run))).events)
+  const state = await readRun(deps.history, job.run)
   const failedAt = state?.lines[state.position]?.endedAt
   if (state?.status !== 'paused' || failedAt === undefined) return
   const at = deps.clock.now()

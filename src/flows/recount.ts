@@ -1,13 +1,7 @@
 import { evaluate } from '../core/check.js'
-import {
-  foldIncident,
-  type IncidentEvent,
-  incidentMay,
-  incidentStream,
-  runStream,
-} from '../core/incident/incident.js'
-import { foldRun, type RunEvent } from '../core/runbook/run.js'
+import { foldIncident, type IncidentEvent, incidentMay, incidentStream } from '../core/incident/incident.js'
 import { type CollectDeps, look } from './collect-evidence.js'
+import { readRun } from './read-run.js'
 import { record } from './record.js'
 
 const again = 60 * 60_000
@@ -27,7 +21,7 @@ export const recount =
       incidentMay[state.status].includes('Recounted')
     if (!before || !due(before)) return
     const last = before.runs.findLast(r => r.outcome === 'completed')
-    const run = last && foldRun((await deps.history.read<RunEvent>(runStream(last.run))).events)
+    const run = last && (await readRun(deps.history, last.run))
     const checks = run?.runbook.watch?.checks ?? ['allocations-match-sandboxes' as const]
     const { id, at: lookedAt, bundle, counts, verdict, reason } = await look(deps, node, before, signal)
     const results = checks.map(check => evaluate(check, { bundle, since: last?.endedAt ?? before.startedAt }))

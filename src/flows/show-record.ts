@@ -4,6 +4,7 @@ import { plansSeen } from '../core/runbook/seen.js'
 import type { History, Message } from '../ports.js'
 import { sentence } from '../view/command.js'
 import { noPlanText, renderHistory, renderRun, renderSeen } from '../view/history.js'
+import { readRuns } from './read-run.js'
 
 export interface ShowDeps {
   history: History
@@ -18,10 +19,7 @@ const runsBeside = async ({ history }: ShowDeps, run: string): Promise<RunState[
   const incident = incidentOf(run)
   const { events } = await history.read<IncidentEvent>(incidentStream(nodeOfIncident(incident)))
   const ids = events.flatMap(e => (e.type === 'RunOpened' && incidentOf(e.run) === incident ? [e.run] : []))
-  const runs = await Promise.all(
-    ids.map(async id => foldRun((await history.read<RunEvent>(runStream(id))).events)),
-  )
-  return runs.filter(each => each !== undefined)
+  return readRuns(history, ids)
 }
 
 /** `/cni show <run> [step] [plan]`: what approvers saw and decided, from the history alone. */

@@ -1,7 +1,6 @@
 import { type Budget, budgetsOf, budgetWords } from '../core/drain/budget.js'
-import { ownGround } from '../core/drain/own-ground.js'
 import {
-  drainVerdicts,
+  type DrainPod,
   isFinished,
   nameOf,
   podCount,
@@ -17,6 +16,7 @@ import { evictionBody, shownRequest } from '../core/requests.js'
 import { Refused } from '../ports.js'
 import { removalCanFollow } from './after-drain.js'
 import { nodeNow } from './cordon.js'
+import { readGround, readVerdicts } from './drain-facts.js'
 import type { StepContext } from './step.js'
 
 type Params = StepSpec & { kind: 'drain' }
@@ -42,14 +42,12 @@ export const readyToDrain = async (ctx: StepContext): Promise<NodeFacts> => {
 }
 
 /** @throws Refused where this process, another part of cnibot or its Redis runs on the node */
-export const onOtherGround = async (ctx: StepContext, node: NodeFacts): Promise<string[]> => {
-  const { podNamespace, podName, redisHost } = ctx.settings.own
-  const [pods, self, redis] = await Promise.all([
-    ctx.cluster.podsToDrain(node.name),
-    podNamespace && podName ? ctx.cluster.pod(podNamespace, podName) : undefined,
-    ctx.cluster.whereabouts(redisHost, podNamespace),
-  ])
-  const { here, unknown } = ownGround({ node, pods, self, redis })
+export const onOtherGround = async (
+  ctx: StepContext,
+  node: NodeFacts,
+  pods: readonly DrainPod[],
+): Promise<string[]> => {
+  const { here, unknown } = await readGround(ctx, node, pods)
   if (here.length === 0) return unknown
   throw new Refused(
     `this would drain the node that cnibot itself stands on. ${node.name} is cordoned, so move these first, then retry. ${here.join('. ')}`,
@@ -66,27 +64,6 @@ const goes = ({ verdict }: PodVerdict): boolean => verdict === 'evict' || verdic
 
 const some = (names: readonly string[]): string =>
   `${names.slice(0, 4).join(', ')}${names.length > 4 ? `, and ${names.length - 4} more` : ''}`
-
-const readVerdicts = async (
-  ctx: StepContext,
-  params: Params,
-): Promise<{ verdicts: PodVerdict[]; budgets: Budget[] }> => {
-  const { node } = ctx.run
-  const [pods, budgets, rollouts] = await Promise.all([
-    ctx.cluster.podsToDrain(node),
-    ctx.cluster.budgets(),
-    ctx.cluster.rollouts(node),
-  ])
-  const here = new Set(pods.map(({ namespace }) => namespace))
-  const near = budgets.filter(({ namespace }) => here.has(namespace))
-  const options = {
-    deleteEmptydirData: params.delete_emptydir_data,
-    evictUnmanaged: params.evict_unmanaged,
-    testPodNamespace: ctx.settings.testPodNamespace,
-  }
-  const daemonSets = new Set(rollouts.map(nameOf))
-  return { verdicts: drainVerdicts(pods, { budgets: near, daemonSets }, options), budgets: near }
-}
 
 const factsOf = (
   node: string,
@@ -148,8 +125,9 @@ export const planDrain = async (params: Params, ctx: StepContext): Promise<Plan<
   const { node } = ctx.run
   const readAt = ctx.clock.now()
   const facts = await readyToDrain(ctx)
-  const ground = await onOtherGround(ctx, facts)
-  const { verdicts, budgets } = await readVerdicts(ctx, params)
+  const pods = await ctx.cluster.podsToDrain(node)
+  const ground = await onOtherGround(ctx, facts, pods)
+  const { verdicts, budgets } = await readVerdicts(ctx, node, pods, params)
   refuseBlocked(node, verdicts)
   const unknown = verdicts.some(goes) ? [...ground, ...(await removalCanFollow(ctx, verdicts))] : ground
   const of = (kind: Standing): PodVerdict[] => verdicts.filter(({ verdict }) => verdict === kind)

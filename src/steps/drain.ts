@@ -90,7 +90,8 @@ export const drain: Step<'drain'> = {
   act: async (plan, ctx) => {
     const all = departuresOf(plan.data.pods)
     try {
-      await onOtherGround(ctx, await readyToDrain(ctx))
+      const facts = await readyToDrain(ctx)
+      await onOtherGround(ctx, facts, await ctx.cluster.podsToDrain(ctx.run.node))
     } catch (error) {
       throw await toldTruly(error, all, ctx)
     }

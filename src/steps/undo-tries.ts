@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import pRetry from 'p-retry'
 import { Failed, Refused, Unreachable } from '../ports.js'
 import type { StepContext } from './step.js'
 
@@ -10,15 +10,18 @@ export const triedAgain = async <T>(
   { settings, signal }: Pick<StepContext, 'settings' | 'signal'>,
   undo: () => Promise<T>,
 ): Promise<T> => {
-  for (let left = tries - 1; ; left--) {
-    try {
-      return await undo()
-    } catch (error) {
-      if (signal.aborted) throw error
-      if (!(error instanceof Failed || error instanceof Refused || error instanceof Unreachable)) throw error
-      if (left === 0)
-        throw new Failed(`${error.message}; tried ${tries} times`, 'output' in error ? error.output : '')
-    }
-    await pause(settings.lookEveryMs, undefined, { signal })
+  const worthAnother = (error: unknown): error is Failed | Refused | Unreachable =>
+    !signal.aborted && (error instanceof Failed || error instanceof Refused || error instanceof Unreachable)
+  try {
+    return await pRetry(() => undo(), {
+      retries: tries - 1,
+      minTimeout: settings.lookEveryMs,
+      factor: 1,
+      signal,
+      shouldRetry: ({ error }) => worthAnother(error),
+    })
+  } catch (error) {
+    if (!worthAnother(error)) throw error
+    throw new Failed(`${error.message}; tried ${tries} times`, 'output' in error ? error.output : '')
   }
 }

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { buttonsOf, press, saying, textOf, thread } from '../lab/driver.js'
 import { liveAddresses } from '../lab/play.js'
 import type { Message } from '../lab/slack/index.js'
-import { brokenNode, loadTest, scenes, small, startWorkloads } from '../lab/story.js'
+import { brokenNode, small } from '../lab/story.js'
 import type { World } from '../lab/world.js'
-import { command, openWorld, quiet, toldOnly } from './lab.js'
+import { command, openWorld, toldOnly, untilAsked } from './lab.js'
 
 let world: World
 let live = new Map<string, string>()
@@ -64,13 +64,7 @@ const heard = (user: string): number => world.slack.ephemerals(user).length
 
 beforeAll(async () => {
   world = await openWorld(small.nodes)
-  await loadTest(world, quiet, small)
-  await startWorkloads(world, quiet, small)
-  await Promise.all([world.start('bot'), world.start('worker')])
-  const [first] = scenes
-  world.clock.jumpTo(first!.at)
-  await first!.play(world)
-  await saying(world, 'Waiting for an approver')
+  await untilAsked(world)
   live = liveAddresses(world)
 }, 600_000)
 afterAll(() => world?.stop(), 120_000)

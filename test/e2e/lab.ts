@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../lab/api/index.js'
-import { textOf, thread } from '../lab/driver.js'
+import { saying, textOf, thread } from '../lab/driver.js'
 import type { Message } from '../lab/slack/index.js'
-import { times } from '../lab/story.js'
+import { loadTest, scenes, small, startWorkloads, times } from '../lab/story.js'
 import { startWorld, type World } from '../lab/world.js'
 import { builtProgram } from './built.js'
 
@@ -9,6 +9,17 @@ export const quiet = { say: () => undefined }
 
 export const openWorld = (nodes: string[]): Promise<World> =>
   startWorld({ start: times.loadTest - 600_000, nodes, cli: builtProgram() })
+
+/** The node is full, its first Pod is stuck, and an approver is asked. Bot and worker run. */
+export const untilAsked = async (world: World): Promise<void> => {
+  await loadTest(world, quiet, small)
+  await startWorkloads(world, quiet, small)
+  await Promise.all([world.start('bot'), world.start('worker')])
+  const [first] = scenes
+  world.clock.jumpTo(first!.at)
+  await first!.play(world)
+  await saying(world, 'Waiting for an approver')
+}
 
 /** What the person who typed `/cni …` sees at once; nobody else does. */
 export const command = async (world: World, text: string, user = 'viewer'): Promise<string> => {

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Redis } from 'ioredis'
 import { buttonsOf, saying, textOf, thread } from '../lab/driver.js'
 import { insist } from '../lab/play.js'
-import { brokenNode, loadTest, scenes, small, startWorkloads } from '../lab/story.js'
+import { brokenNode, small } from '../lab/story.js'
 import type { World } from '../lab/world.js'
-import { newest, openWorld, quiet } from './lab.js'
+import { newest, openWorld, untilAsked } from './lab.js'
 import { cnibot, type Ended } from './run.js'
 
 let world: World
@@ -62,13 +62,7 @@ const click = async (action: string): Promise<void> => {
 
 beforeAll(async () => {
   world = await openWorld(small.nodes)
-  await loadTest(world, quiet, small)
-  await startWorkloads(world, quiet, small)
-  await Promise.all([world.start('bot'), world.start('worker')])
-  const [first] = scenes
-  world.clock.jumpTo(first!.at)
-  await first!.play(world)
-  await saying(world, 'Waiting for an approver')
+  await untilAsked(world)
 }, 600_000)
 afterAll(() => world?.stop(), 120_000)
 

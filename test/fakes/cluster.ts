@@ -66,6 +66,20 @@ export const fakePod = (namespace: string, name: string, over: Partial<PodFacts>
   ...over,
 })
 
+/** A DaemonSet that is complete on its one node. */
+export const fakeRollout = (namespace: string, name: string, uid: string): Rollout => ({
+  namespace,
+  name,
+  uid,
+  generation: 1,
+  observedGeneration: 1,
+  desired: 1,
+  ready: 1,
+  updated: 1,
+  available: 1,
+  missing: [],
+})
+
 export const fakeCluster = (given: Partial<FakeCluster['all']> = {}): FakeCluster => {
   const all = {
     nodes: given.nodes ?? [],

@@ -8,20 +8,8 @@ import { fakeHistory } from '../fakes/history.js'
 import { fakeJobs } from '../fakes/jobs.js'
 import { fakeLog } from '../fakes/log.js'
 import { FakeThread } from '../fakes/thread.js'
+import { nothingFound } from '../fakes/verdict.js'
 
-const verdict = {
-  cause: 'nothing-found',
-  headline: 'Nothing found',
-  sure: 'high' as const,
-  says: [],
-  findings: [],
-  hypotheses: [],
-  outlook: undefined,
-  doNot: [],
-  next: [],
-  runbooks: [],
-  escalateTo: undefined,
-}
 const stream = requestStream('q-1')
 
 /** A person has asked in this channel, and the worker has looked. */
@@ -46,7 +34,7 @@ const looked = async (channel: string) => {
   await answerCommand(command)({ text: 'diagnose node-07', by: 'U012', channel, id: 'q-1' })
   await history.keepBundle('b-1', bundleWithoutAnswers('node-07', clock.time), 86_400_000)
   await history.append<RequestEvent>(stream, 1, [
-    { at: clock.time, type: 'Looked', bundle: 'b-1', verdict, incident: undefined },
+    { at: clock.time, type: 'Looked', bundle: 'b-1', verdict: nothingFound, incident: undefined },
   ])
   const types = async () => (await history.read<RequestEvent>(stream)).events.map(event => event.type)
   const errors = () => log.lines.filter(line => line.level === 'error').map(line => line.message)

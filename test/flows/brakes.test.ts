@@ -6,21 +6,9 @@ import { heldBack, pause, resumeChanges, stopped } from '../../src/flows/brakes.
 import { underRepair } from '../../src/flows/fleet.js'
 import { runStep } from '../../src/flows/run-step.js'
 import { fakeCluster, fakeNode } from '../fakes/cluster.js'
+import { workerSettings } from '../fakes/settings.js'
 import { digest, event, opened, planned, t0 } from '../unit/runbook/runs.js'
 import { brakeWorld as world, minute, run } from './brake-world.js'
-
-const stepSettings = {
-  peers: 0,
-  probeTimeoutMs: 1,
-  probeMaxBytes: 1,
-  testPodNamespace: 'cnibot',
-  testPodImage: 'pause',
-  own: { podNamespace: undefined, podName: undefined, redisHost: 'redis' },
-  deadlineMs: 1,
-  lookEveryMs: 1,
-  approvalTtlMs: 1,
-  bundleTtlMs: 1,
-}
 
 const plan = { run, index: 0, digest }
 
@@ -137,7 +125,7 @@ describe('B9: paused', () => {
     await pause(brakes, 'U2', 'x')
     const cluster = fakeCluster({ nodes: [fakeNode('node-07', { uid: 'uid-7' })] })
     const shell = { shown: () => '', run: () => Promise.reject(new Error('no node is asked')) }
-    const worker = { ...brakes, cluster, shell, settings: { ...brakes.settings, ...stepSettings } }
+    const worker = { ...brakes, cluster, shell, settings: { ...brakes.settings, ...workerSettings } }
     const work = runStep({ ...worker, mayAct: (state, index) => heldBack(worker, state, index) })
     const { signal } = new AbortController()
     for (let job = jobs.take(); job; job = jobs.take()) if (job.kind === 'step') await work(job, signal)

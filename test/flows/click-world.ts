@@ -4,21 +4,8 @@ import { decide, type DecideDeps } from '../../src/flows/decide.js'
 import type { ButtonValue } from '../../src/view/button.js'
 import { fakeHistory } from '../fakes/history.js'
 import { fakeJobs } from '../fakes/jobs.js'
+import { leaked } from '../fakes/verdict.js'
 import { runbook, t0 } from '../unit/runbook/runs.js'
-
-export const verdict = {
-  cause: 'ipam-leak',
-  headline: 'Leaked addresses',
-  sure: 'high' as const,
-  says: [],
-  findings: [],
-  hypotheses: [],
-  outlook: undefined,
-  doNot: [],
-  next: [],
-  runbooks: ['leak-reconcile'],
-  escalateTo: undefined,
-}
 
 const diagnosed = (node: string): IncidentEvent[] => [
   {
@@ -28,7 +15,7 @@ const diagnosed = (node: string): IncidentEvent[] => [
     bundle: 'b',
     counts: undefined,
     reason: undefined,
-    verdict,
+    verdict: leaked,
   },
   { at: t0, by: 'cnibot', type: 'Opened', why: `${node} is full` },
 ]

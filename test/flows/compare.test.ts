@@ -15,7 +15,8 @@ import { fakeCluster, fakeNode } from '../fakes/cluster.js'
 import { fakeLog } from '../fakes/log.js'
 import { digest, done, event, opened, planned, runbook, t0 } from '../unit/runbook/runs.js'
 import { buttonsOf, shown } from '../unit/view/shown.js'
-import { clickWorld, verdict } from './click-world.js'
+import { leaked } from '../fakes/verdict.js'
+import { clickWorld } from './click-world.js'
 import { onNode } from './drain-context.js'
 
 const windowMs = 3 * 86_400_000
@@ -62,7 +63,7 @@ const world = async (pods: FakePod[] = []) => {
       },
     },
   }
-  const both = { ...verdict, runbooks: ['leak-reconcile', 'leak-drain'] }
+  const both = { ...leaked, runbooks: ['leak-reconcile', 'leak-drain'] }
   const seen: IncidentEvent = {
     at: t0 + 1,
     by: 'cnibot',

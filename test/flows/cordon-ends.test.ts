@@ -13,6 +13,7 @@ import { fakeLog } from '../fakes/log.js'
 import { digest, done, event, opened, planned, runbook, t0 } from '../unit/runbook/runs.js'
 import { shown } from '../unit/view/shown.js'
 import { clickWorld } from './click-world.js'
+import { workerSettings } from '../fakes/settings.js'
 
 const run = 'node-07.1-r1'
 const mark = 'prod-eu1/node-07.1'
@@ -84,18 +85,7 @@ const ended = async (outcome: Outcome, node: Parameters<typeof fakeNode>[1] | 'u
   await history.append<RunEvent>(runStream(run), 0, events)
   const openedRun: IncidentEvent = { at: t0, by: 'U1', type: 'RunOpened', run, runbook: 'leak-reconcile' }
   await history.append<IncidentEvent>(incidentStream('node-07'), 2, [openedRun])
-  const limits = { peers: 0, probeTimeoutMs: 1, probeMaxBytes: 1, testPodNamespace: 'cnibot' }
-  const own = { podNamespace: undefined, podName: undefined, redisHost: 'redis' }
-  const settings = {
-    ...limits,
-    own,
-    testPodImage: 'pause',
-    deadlineMs: 1,
-    lookEveryMs: 1,
-    approvalTtlMs: 1,
-    bundleTtlMs: 1,
-    incidentWindowMs: windowMs,
-  }
+  const settings = { ...workerSettings, incidentWindowMs: windowMs }
   const settling: Parameters<typeof settle>[0] = { ...deps, cluster, shell, log: fakeLog(), settings }
   await settle(settling, state)
   await settle(settling, state)

@@ -1,9 +1,10 @@
-import { fakeCluster, type FakeCluster, fakeNode, fakePod } from '../fakes/cluster.js'
+import { fakeCluster, type FakeCluster, fakeNode, fakePod, fakeRollout } from '../fakes/cluster.js'
 import type { FakePod } from '../fakes/drain.js'
 import type { Bundle } from '../../src/core/evidence/bundle.js'
 import { drain } from '../../src/steps/drain.js'
 import type { StepContext } from '../../src/steps/step.js'
 import { fold, opened, runbook, t0 } from '../unit/runbook/runs.js'
+import { ownSettings } from '../fakes/settings.js'
 
 export const replicaSet = { kind: 'ReplicaSet', name: 'api-5d4f', uid: 'rs' }
 export const daemonSet = { kind: 'DaemonSet', name: 'agent', uid: 'ds' }
@@ -19,18 +20,7 @@ export const onNode = (namespace: string, name: string, over: Partial<FakePod> =
   ...over,
 })
 
-const agentRollout = {
-  namespace: 'platform',
-  name: 'agent',
-  uid: 'ds',
-  generation: 1,
-  observedGeneration: 1,
-  desired: 1,
-  ready: 1,
-  updated: 1,
-  available: 1,
-  missing: [],
-}
+const agentRollout = fakeRollout('platform', 'agent', 'ds')
 
 export const agentPod = onNode('platform', 'agent-x', { controller: daemonSet })
 
@@ -85,13 +75,7 @@ export const bench = (
     cluster,
     shell: { shown: () => '', run: unused },
     clock: { now: () => t0 },
-    settings: {
-      testPodNamespace: 'cnibot',
-      testPodImage: 'pause',
-      own: { podNamespace: 'ops', podName: 'cni-worker-1', redisHost: 'redis' },
-      deadlineMs: 1,
-      lookEveryMs: 2,
-    },
+    settings: ownSettings,
     signal: abort.signal,
     measure: clears ? async () => ({ bundle: clears, id: '' }) : unused,
     bundle: unused,

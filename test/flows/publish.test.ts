@@ -6,22 +6,10 @@ import { bundleWithoutAnswers } from '../fakes/bundle.js'
 import { fakeHistory } from '../fakes/history.js'
 import { fakeLog } from '../fakes/log.js'
 import { FakeThread } from '../fakes/thread.js'
+import { leaked } from '../fakes/verdict.js'
 
 const node = 'node-07'
 const t0 = Date.UTC(2026, 10, 18, 11, 31)
-const verdict = {
-  cause: 'ipam-leak',
-  headline: 'Leaked addresses',
-  sure: 'high' as const,
-  says: [],
-  findings: [],
-  hypotheses: [],
-  outlook: undefined,
-  doNot: [],
-  next: [],
-  runbooks: ['leak-reconcile'],
-  escalateTo: undefined,
-}
 
 type Said = IncidentEvent extends infer E ? (E extends IncidentEvent ? Omit<E, 'at' | 'by'> : never) : never
 
@@ -65,7 +53,7 @@ const world = async (channel = 'C1') => {
       bundle: id,
       counts: undefined,
       reason,
-      verdict,
+      verdict: leaked,
     })
   }
   const publish = () => publishThread(deps)({ node })

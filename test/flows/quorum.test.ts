@@ -6,6 +6,7 @@ import { fakeCluster, fakeNode } from '../fakes/cluster.js'
 import { fakeLog } from '../fakes/log.js'
 import { digest, fold, opened, planned, runbook } from '../unit/runbook/runs.js'
 import { clickWorld } from './click-world.js'
+import { workerSettings } from '../fakes/settings.js'
 
 const run = 'node-07.1-r1'
 const plan = { run, index: 0, digest }
@@ -127,20 +128,7 @@ test.each([
   ['high', 3],
 ] as const)('B2: the worker writes into a plan of %s risk that %i must approve it', async (risk, many) => {
   const { deps } = await clickWorld()
-  const settings = {
-    peers: 0,
-    probeTimeoutMs: 1,
-    probeMaxBytes: 1,
-    testPodNamespace: 'cnibot',
-    testPodImage: 'pause',
-    own: { podNamespace: undefined, podName: undefined, redisHost: 'redis' },
-    deadlineMs: 1,
-    lookEveryMs: 1,
-    approvalTtlMs: 1,
-    bundleTtlMs: 1,
-    incidentWindowMs: 1,
-    approvals: { low: 1, medium: 2, high: 3 },
-  }
+  const settings = { ...workerSettings, incidentWindowMs: 1, approvals: { low: 1, medium: 2, high: 3 } }
   const shell = { shown: () => '', run: () => Promise.reject(new Error('no node is asked')) }
   const cluster = fakeCluster({ nodes: [fakeNode('node-07', { uid: 'uid-7' })] })
   const worker = { ...deps, cluster, shell, log: fakeLog(), settings }

@@ -5,6 +5,7 @@ import type { StepContext } from '../../src/steps/step.js'
 import { fakeCluster, fakeNode } from '../fakes/cluster.js'
 import { leakingNode, minute, now } from '../unit/leaking-node.js'
 import { fold, opened, runbook } from '../unit/runbook/runs.js'
+import { ownSettings } from '../fakes/settings.js'
 
 /** The leaking node as the one this run is about. */
 const reading = (at: number): Bundle => {
@@ -42,13 +43,7 @@ const contextOf = (says: string): StepContext => {
       }),
     },
     clock: { now: () => now },
-    settings: {
-      testPodNamespace: 'cnibot',
-      testPodImage: 'pause',
-      own: { podNamespace: 'ops', podName: 'cni-worker-1', redisHost: 'redis' },
-      deadlineMs: 1,
-      lookEveryMs: 2,
-    },
+    settings: ownSettings,
     signal: new AbortController().signal,
     measure: async () => ({ bundle: reading(now), id: 'b-1' }),
     bundle: async () => reading(now - minute),

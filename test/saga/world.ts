@@ -17,7 +17,7 @@ import { resume } from '../../src/flows/resume.js'
 import { runStep } from '../../src/flows/run-step.js'
 import type { Cluster, History, Job, Jobs, NodeShell } from '../../src/ports.js'
 import type { ButtonValue } from '../../src/view/button.js'
-import { fakeCluster, fakeNode, fakePod } from '../fakes/cluster.js'
+import { fakeCluster, fakeNode, fakePod, fakeRollout } from '../fakes/cluster.js'
 import { fakeHistory } from '../fakes/history.js'
 import { fakeJobs } from '../fakes/jobs.js'
 import { fakeLog } from '../fakes/log.js'
@@ -86,18 +86,7 @@ const startCluster = (clock: { now(): number }, leaks: number) => {
   start(exporter)
   exporter.startedAt = old
   cluster.all.pods.push(exporter)
-  cluster.all.rollouts.push({
-    namespace: 'platform',
-    name: 'exporter',
-    uid: daemon.uid,
-    generation: 1,
-    observedGeneration: 1,
-    desired: 1,
-    ready: 1,
-    updated: 1,
-    available: 1,
-    missing: [],
-  })
+  cluster.all.rollouts.push(fakeRollout('platform', 'exporter', daemon.uid))
   const startPod = (namespace: string, name: string, ip: string): void => {
     const pod = fakePod(namespace, name, { node, phase: 'Running', ips: [ip], ready: true })
     onNode.add(pod, ip)

@@ -6,6 +6,7 @@ import { uncordon } from '../../../src/steps/uncordon.js'
 import { kubeconfigFile } from '../../contract/cluster-api-world.js'
 import { fold, opened, runbook, t0 } from '../../unit/runbook/runs.js'
 import { KubectlLab } from '../lab-api/kubectl-lab.js'
+import { stepSettings } from '../../fakes/settings.js'
 
 let lab: KubectlLab
 let kube: Kube
@@ -41,13 +42,7 @@ beforeAll(async () => {
     cluster: createCluster(kube, { now: () => t0 }),
     shell: { shown: () => '', run: unused },
     clock: { now: () => t0 },
-    settings: {
-      testPodNamespace: 'cnibot',
-      testPodImage: 'pause',
-      own: { podNamespace: undefined, podName: undefined, redisHost: 'redis' },
-      deadlineMs: 1,
-      lookEveryMs: 1,
-    },
+    settings: stepSettings,
     signal: new AbortController().signal,
     measure: unused,
     bundle: unused,

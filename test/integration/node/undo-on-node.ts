@@ -7,6 +7,7 @@ import type { StepContext } from '../../../src/steps/step.js'
 import type { LabNode } from '../../lab/nodes/index.js'
 import { fold, opened } from '../../unit/runbook/runs.js'
 import { environment, orderArgs, run, storeDir } from './on-node.js'
+import { stepSettings } from '../../fakes/settings.js'
 
 /** The script under `argv`, as the repairing user of the node would start it. */
 export const localShell = (
@@ -58,13 +59,7 @@ export const undoOnNode = (how: {
     run: { ...fold(opened()), bootId: node.bootId },
     index: 0,
     clock,
-    settings: {
-      testPodNamespace: 'cnibot',
-      testPodImage: 'pause',
-      deadlineMs: 1_000,
-      lookEveryMs: 1,
-      own: { podNamespace: undefined, podName: undefined, redisHost: 'redis' },
-    },
+    settings: { ...stepSettings, deadlineMs: 1_000 },
     signal: new AbortController().signal,
     measure: unused,
     bundle: unused,

@@ -1,4 +1,3 @@
-import type { Verdict } from '../../../src/core/diagnosis/finding.js'
 import {
   foldIncident,
   type IncidentEvent,
@@ -6,23 +5,11 @@ import {
   type IncidentState,
   nodeOfIncident,
 } from '../../../src/core/incident/incident.js'
+import { leaked } from '../../fakes/verdict.js'
 
 const t0 = Date.UTC(2026, 10, 17, 10, 14)
 const day = 86_400_000
 const windowMs = 3 * day
-const verdict: Verdict = {
-  cause: 'ipam-leak',
-  headline: 'Leaked addresses',
-  sure: 'high',
-  says: [],
-  findings: [],
-  hypotheses: [],
-  outlook: undefined,
-  doNot: [],
-  next: [],
-  runbooks: ['leak-reconcile'],
-  escalateTo: undefined,
-}
 const symptom = (at: number, name = 'api', podUid = 'p1'): IncidentEvent => ({
   at,
   by: 'cnibot',
@@ -45,7 +32,7 @@ const collected = (at: number): IncidentEvent => ({
   bundle: `b${at}`,
   counts: undefined,
   reason: undefined,
-  verdict,
+  verdict: leaked,
 })
 const opened = (at: number): IncidentEvent => ({ at, by: 'cnibot', type: 'Opened', why: 'full' })
 const runOpened = (at: number): IncidentEvent => ({

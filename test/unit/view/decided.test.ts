@@ -1,28 +1,13 @@
 import type { RunEvent } from '../../../src/core/runbook/run.js'
-import { renderThread } from '../../../src/view/thread.js'
 import { minute, now } from '../leaking-node.js'
-import { cordoned, digestAt, opened, planned, runOf, ticked } from './run-states.js'
+import { drawnWith } from './drawn.js'
+import { cordoned, digestAt, opened, planned, ticked } from './run-states.js'
 import { buttonsOf, shown } from './shown.js'
-import { diagnosedEvents, incidentOf } from './states.js'
-import { approver, opener, storyBundle, timeZone } from './story-bundle.js'
+import { approver } from './story-bundle.js'
 
 const second = 'U0APPROVE2'
-const drawn = (run: RunEvent[], approversFor?: Record<'low' | 'medium' | 'high', string>) =>
-  renderThread({
-    cluster: 'prod-eu1',
-    incident: incidentOf([
-      ...diagnosedEvents,
-      { at: now + 2 * minute, by: opener, type: 'RunOpened', run: 'r-1', runbook: 'leak-reconcile' },
-    ]),
-    runs: [runOf(run)],
-    bundles: new Map([['b-1', storyBundle()]]),
-    approversNamed: '@sre-oncall',
-    ...(approversFor ? { approversFor } : {}),
-    now,
-    timeZone,
-  })
 const said = (run: RunEvent[], key: string): string =>
-  shown(drawn(run).findLast(each => each.key.startsWith(key))!.message)
+  shown(drawnWith(run).findLast(each => each.key.startsWith(key))!.message)
 
 const plan = { ...planned(2, now + 4 * minute), approvals: 2 } as RunEvent
 const approved = (by: string, at: number): RunEvent => ({
@@ -50,7 +35,7 @@ test('B2: after the first click it says how many, by whom, and that one more is 
     /\*Waiting for an approver\* .* 1 of 2 approved, by <@U0APPROVE1> 11:36:00\./,
   )
   expect(said(once, 'run-r-1')).toMatch(/waiting for approval.*1 of 2 approved, by <@U0APPROVE1> 11:36:00\./)
-  expect(buttonsOf(drawn(once).findLast(each => each.key.startsWith('plan-r-1-2'))!.message)).toEqual([
+  expect(buttonsOf(drawnWith(once).findLast(each => each.key.startsWith('plan-r-1-2'))!.message)).toEqual([
     'cnibot:approve: Approve',
     'cnibot:refuse: Refuse',
   ])
@@ -102,7 +87,7 @@ describe('B2: a refusal names who refused, as a mention', () => {
   })
 
   test('after another plan was made, too', () => {
-    const plans = drawn(again).filter(each => each.key.startsWith('plan-r-1-2'))
+    const plans = drawnWith(again).filter(each => each.key.startsWith('plan-r-1-2'))
     expect(plans).toHaveLength(2)
     expect(shown(plans[0]!.message)).toContain('Refused by <@U0APPROVE2> 11:36:00. Nothing of it was done.')
     expect(said(again, 'run-r-1')).toContain('tried 1 time before, last: refused by <@U0APPROVE2>')
@@ -111,7 +96,7 @@ describe('B2: a refusal names who refused, as a mention', () => {
 
 test('B2: where a risk has a list of its own, its plans name that list', () => {
   const approversFor = { low: '@low', medium: '<!subteam^SMEDIUM>', high: '@high' }
-  const messages = drawn(waiting, approversFor)
+  const messages = drawnWith(waiting, { approversFor })
   expect(shown(messages.findLast(each => each.key.startsWith('plan-r-1-2'))!.message)).toContain(
     'for 2 different people of <!subteam^SMEDIUM> to approve',
   )

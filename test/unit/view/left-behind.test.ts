@@ -1,10 +1,9 @@
 import type { RunEvent } from '../../../src/core/runbook/run.js'
-import { renderThread } from '../../../src/view/thread.js'
 import { idOf, minute, now } from '../leaking-node.js'
-import { removalDone, runOf } from './run-states.js'
+import { drawnWith } from './drawn.js'
+import { removalDone } from './run-states.js'
 import { shown } from './shown.js'
-import { diagnosedEvents, incidentOf } from './states.js'
-import { approver, opener, storyBundle, timeZone } from './story-bundle.js'
+import { approver } from './story-bundle.js'
 
 const at = now + 10 * minute
 const undoing = (says: string, left: string[]): RunEvent[] => [
@@ -22,23 +21,10 @@ const undoing = (says: string, left: string[]): RunEvent[] => [
   { at, by: 'cnibot', type: 'UndoDone', index: 1, says: 'schedulable again, as it was before' },
   { at, by: 'cnibot', type: 'RunEnded', outcome: 'undone' },
 ]
-const drawn = (run: RunEvent[]) =>
-  renderThread({
-    cluster: 'prod-eu1',
-    incident: incidentOf([
-      ...diagnosedEvents,
-      { at: now + 2 * minute, by: opener, type: 'RunOpened', run: 'r-1', runbook: 'leak-reconcile' },
-    ]),
-    runs: [runOf(run)],
-    bundles: new Map([['b-1', storyBundle()]]),
-    approversNamed: '@sre-oncall',
-    now: at,
-    timeZone,
-  })
 const given = (n: number): string =>
   `10.244.7.${n}: given out since, to Pod payments/api-${n} (sandbox ${idOf(n)})`
 const card = (run: RunEvent[]): string => {
-  const found = drawn(run).find(({ key }) => key === 'run-r-1')
+  const found = drawnWith(run, { now: at }).find(({ key }) => key === 'run-r-1')
   if (!found) throw new Error('no card')
   return shown(found.message)
 }
@@ -64,7 +50,7 @@ test('B4: a long list is attached in full, with the ids in full', () => {
   const left = Array.from({ length: 60 }, (_, n) => given(n + 43))
   const run = undoing('152 addresses put back; 60 could not be', left)
   expect(card(run)).toContain('… 55 more, attached in full')
-  const attached = drawn(run).find(({ key }) => key.startsWith('left-r-1-2-'))
+  const attached = drawnWith(run, { now: at }).find(({ key }) => key.startsWith('left-r-1-2-'))
   expect(attached?.file?.text.trimEnd().split('\n')).toEqual(left)
   expect(attached?.file?.name).toBe('node-07-step-3-not-put-back.txt')
 })

@@ -1,8 +1,7 @@
 import type { RunEvent, StepError } from '../../../src/core/runbook/run.js'
-import type { IncidentEvent } from '../../../src/core/incident/incident.js'
-import { renderThread } from '../../../src/view/thread.js'
 import { undoPreview } from '../../../src/view/undo.js'
 import { minute, now } from '../leaking-node.js'
+import { drawnWith } from './drawn.js'
 import {
   cordoned,
   digestAt,
@@ -15,28 +14,9 @@ import {
 } from './run-states.js'
 import { repaired } from './run-repaired.js'
 import { buttonsOf, shown } from './shown.js'
-import { diagnosedEvents, incidentOf } from './states.js'
-import { approver, opener, storyBundle, timeZone } from './story-bundle.js'
+import { approver } from './story-bundle.js'
 
-const runOpened: IncidentEvent = {
-  at: now + 2 * minute,
-  by: opener,
-  type: 'RunOpened',
-  run: 'r-1',
-  runbook: 'leak-reconcile',
-}
-
-const drawn = (run: RunEvent[], posted: string[] = []) =>
-  renderThread({
-    cluster: 'prod-eu1',
-    incident: incidentOf([...diagnosedEvents, runOpened]),
-    runs: [runOf(run)],
-    bundles: new Map([['b-1', storyBundle()]]),
-    approversNamed: '@sre-oncall',
-    now,
-    timeZone,
-    posted,
-  })
+const drawn = (run: RunEvent[], posted: string[] = []) => drawnWith(run, { posted })
 
 const failedAt = (at: number, error: Partial<StepError> = {}): RunEvent => ({
   at,

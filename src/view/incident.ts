@@ -153,16 +153,10 @@ const headButtons = (input: HeadInput): Block[] => {
   const { node, status } = incident
   const offered = latest(incident)?.verdict.runbooks ?? []
   const cordon = button(input, 'cordon', `Cordon ${node}`, { style: 'primary' })
-  const reconcile = button(input, 'reconcile', 'Reconcile…')
-  const drain = button(input, 'drain', 'Drain…')
   const barred = input.brakes?.paused !== undefined || inStorm(input)
-  const changes = barred
-    ? []
-    : [
-        ...((known.whose === 'nobody' || known.unsure) && offered.length > 0 ? [cordon] : []),
-        ...(offered.includes('leak-reconcile') ? [reconcile] : []),
-        ...(offered.includes('leak-drain') ? [drain] : []),
-      ]
+  const cordonable = !barred && (known.whose === 'nobody' || known.unsure) && offered.length > 0
+  const changes = cordonable ? [cordon] : []
+  // A repair is chosen on the card that shows both: the head has no button that begins one.
   const repairs = offered.filter(name => name.startsWith('leak-'))
   const compare = !inStorm(input) && repairs.length > 0 ? [button(input, 'compare', 'Compare repairs')] : []
   const hold = button(input, 'hold', 'Hold')

@@ -100,15 +100,20 @@ test('B9: while changes are paused the head says by whom and why, offers no repa
   expect(await command(world, 'pause', 'viewer')).toMatch(/not on the approver list/)
   await world.slack.command({ user: 'approver', channel: world.channel, text: '/cni pause a rebuild' })
   const head = await saying(world, /\*Changes are paused\* by <@UAPPROVER> since .*: a rebuild\./)
-  expect(buttonsOf(head).map(b => b.action_id)).not.toContain('cnibot:reconcile')
+  expect(buttonsOf(head).map(b => b.action_id)).not.toContain('cnibot:cordon')
+  await saying(world, /^\*Compare repairs[^]*Changes are paused, so no repair can be chosen now/)
   await world.slack.command({ user: 'approver', channel: world.channel, text: '/cni resume' })
   await saying(world, /\*Waiting for an approver\* .*choose a repair/)
 }, 600_000)
 
 test('must-show 8: of two clicks at the same moment one opens a run, the other is told who was first', async () => {
-  const head = thread(world)[0]!
-  const click = (user: string) =>
-    world.slack.press({ user, channel: world.channel, ts: head.ts, actionId: 'cnibot:reconcile' })
+  const actionId = 'cnibot:reconcile'
+  const card = await world.slack.waitFor(
+    () => thread(world).find(m => buttonsOf(m).some(b => b.action_id === actionId)),
+    60_000,
+    'the card with its buttons back',
+  )
+  const click = (user: string) => world.slack.press({ user, channel: world.channel, ts: card.ts, actionId })
   await Promise.all([click('approver'), click('colleague')])
   expect(await oneTold(name => new RegExp(`^<@${name}> was first, \\d+ s before you`))).toMatch(
     /plan is below/,

@@ -90,6 +90,7 @@ test('must-show 2: the channel shows the incident, its thread the evidence and t
 
 test('must-show 2: a viewer is refused in words that only the viewer sees', async () => {
   await become('approver')
+  await click(pane().locator('[data-action-id="cnibot:compare"]'))
   await click(pane().locator('[data-action-id="cnibot:reconcile"]'))
   await click(pane().locator('[data-action-id="cnibot:tick"]'))
   await pane().getByText(`Approve: Cordon ${brokenNode}`).waitFor()

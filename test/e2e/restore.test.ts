@@ -79,6 +79,7 @@ test('must-show 5, B4: one click puts back what was removed, byte for byte, but 
   )
   chmodSync(join(node().root, store, some), 0o640)
   before = files()
+  await click('compare')
   await click('reconcile')
   await approveUntil(/^\*Approve: Test Pod/)
   expect(node().orphans()).toEqual([])

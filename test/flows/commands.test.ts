@@ -230,7 +230,7 @@ describe('B9: the threads of single nodes', () => {
     const { history, thread, publish } = await threads()
     await publish({ node: 'node-07' })
     const head = () => thread.posts[0]!.message
-    expect(buttonsOf(head()).join()).toContain('cnibot:reconcile')
+    expect(buttonsOf(head()).join()).toContain('cnibot:cordon')
     await history.append<FleetEvent>(fleetStream, 0, [storm])
     await publish({ node: 'node-07' })
     expect(shown(head())).toContain('*Many nodes broke at once*, this one among them')

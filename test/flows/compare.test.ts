@@ -101,9 +101,10 @@ const cells = (message: { blocks: unknown[] }): string[][] => {
 const row = (message: { blocks: unknown[] }, name: string): string[] =>
   cells(message).find(([first]) => first === name) ?? []
 
-test('P-A2: anybody may ask for the comparison; one look is asked for, and a second click is told so', async () => {
+test('P-A2: a repair is chosen on the comparison alone, which anybody may ask for; one look is asked for, and a second click is told so', async () => {
   const { click, jobs, incident, head } = await world()
-  expect(buttonsOf(await head())).toContain('cnibot:compare: Compare repairs')
+  expect(buttonsOf(await head()).join()).toMatch(/cnibot:compare: Compare repairs/)
+  expect(buttonsOf(await head()).join()).not.toMatch(/cnibot:(reconcile|drain)/)
   expect(await click('U9', { action: 'compare' })).toMatch(/^Looking at both repairs, read only\./)
   expect(await click('U1', { action: 'compare' })).toMatch(/being looked at already/)
   expect(jobs.waiting()).toEqual([{ kind: 'compare', node: 'node-07', length: 4 }])

@@ -76,8 +76,8 @@ const withButton = (world: World, actionId: string, says = /./): Promise<Message
 
 const openRepair = async (world: World, { say }: Teller, path: Path): Promise<void> => {
   const actionId = `cnibot:${path}`
-  if (path === 'drain') await compareFirst(world, say)
-  const chosen = await withButton(world, actionId, path === 'drain' ? comparison : undefined)
+  await compareFirst(world, say)
+  const chosen = await withButton(world, actionId, comparison)
   await insist(world, chosen.ts, actionId)
   say(`approver clicks: ${openers[path]}`)
 }

@@ -161,7 +161,6 @@ test.each([
     'diagnosed',
     [
       'cnibot:cordon: Cordon node-07',
-      'cnibot:reconcile: Reconcile…',
       'cnibot:compare: Compare repairs',
       'cnibot:hold: Hold',
       'cnibot:escalate: Escalate',
@@ -172,7 +171,6 @@ test.each([
     'held',
     [
       'cnibot:cordon: Cordon node-07',
-      'cnibot:reconcile: Reconcile…',
       'cnibot:compare: Compare repairs',
       'cnibot:release: Release',
       'cnibot:escalate: Escalate',

@@ -1,0 +1,3 @@
+import type { Advice } from '../rule.js'
+
+export const pluginAdvice: Advice[] = []

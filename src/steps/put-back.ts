@@ -31,8 +31,8 @@ const restore = async (ctx: StepContext, command: NodeCommand): Promise<RemovalR
   }
 }
 
-/** The node's words for an address that was given out since. */
-const givenOut = /^the address has a new owner: (\S*)$/
+/** The node's words for an address that was given out since; without an owner where that one has gone again meanwhile. */
+const givenOut = /^the address has a new owner:(?: (\S+))?$/
 
 /** Who has it now: the sandbox says the node, the Pod says the API, where it knows. */
 const holderOf = (ip: string, owner: string, pods: PodFacts[] | undefined): string => {
@@ -47,11 +47,13 @@ const holderOf = (ip: string, owner: string, pods: PodFacts[] | undefined): stri
 }
 
 const leftBehind = async (ctx: StepContext, skipped: RemovalReport['skipped']): Promise<string[]> => {
-  const given = skipped.some(({ why }) => givenOut.test(why))
-  const pods = given ? await ctx.cluster.podsOnNode(ctx.run.node).catch(() => undefined) : undefined
+  const anyGiven = skipped.some(({ why }) => givenOut.test(why))
+  const pods = anyGiven ? await ctx.cluster.podsOnNode(ctx.run.node).catch(() => undefined) : undefined
   return skipped.map(({ ip, why }) => {
-    const owner = givenOut.exec(why)?.[1]
-    return owner === undefined ? `${ip}: ${why}` : `${ip}: given out since, to ${holderOf(ip, owner, pods)}`
+    const given = givenOut.exec(why)
+    return given === null
+      ? `${ip}: ${why}`
+      : `${ip}: given out since, to ${holderOf(ip, given[1] ?? '', pods)}`
   })
 }
 

@@ -1,5 +1,6 @@
 import { type Bundle, isKnown, known } from '../../src/core/evidence/bundle.js'
 import { Failed } from '../../src/ports.js'
+import { putBack } from '../../src/steps/put-back.js'
 import { removeOrphans } from '../../src/steps/remove-orphans.js'
 import type { StepContext } from '../../src/steps/step.js'
 import { fakeCluster, fakeNode } from '../fakes/cluster.js'
@@ -91,4 +92,15 @@ test.each([
   await expect(acted).rejects.toThrow(
     /^the node reports 1 addresses as moved that were not on the list .*\(10\.244\.7\.2\)/,
   )
+})
+
+test('B4: an address whose new owner has gone again by the time it is named is still told as given out since', async () => {
+  const line = { file: '10.244.7.2', result: 'skipped', why: 'the address has a new owner: ' }
+  const ctx = contextOf(`${JSON.stringify(line)}\n${done}`)
+  const spec = { kind: 'remove-orphans' as const, older_than: 15 * minute, readings: 2 as const }
+  const { says, left } = await putBack(await removeOrphans.plan(spec, ctx), ctx)
+  expect(left).toEqual([
+    '10.244.7.2: given out since, to a sandbox that has gone again, of no Pod that the API knows by this address',
+  ])
+  expect(says).toMatch(/^0 addresses put back; 1 could not be/)
 })

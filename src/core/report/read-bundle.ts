@@ -1,0 +1,155 @@
+import { readCniMessage } from '../diagnosis/cni-message.js'
+import { type Bundle, isKnown, type PodFacts, valueIn } from '../evidence/bundle.js'
+import { type Gap, measure } from '../ipam/gap.js'
+import type { Line, PodRow, Report, StandingCounts } from './report.js'
+
+const eventLines = ({ events, node }: Bundle): Line[] =>
+  (valueIn(events) ?? [])
+    .filter(event => event.node === undefined || event.node === node)
+    .map(event => ({
+      from: 'event',
+      source: 'FailedCreatePodSandBox',
+      object: `pod/${event.pod}`,
+      count: event.count,
+      overMs: event.last - event.first,
+      warning: true,
+      text: event.message,
+      reading: readCniMessage(event.message),
+    }))
+
+const journalLines = ({ journal }: Bundle): Line[] =>
+  (valueIn(journal)?.lines ?? []).map(({ unit, text }) => ({
+    from: 'journal',
+    source: unit,
+    object: undefined,
+    count: 1,
+    overMs: undefined,
+    warning: false,
+    text,
+    reading: readCniMessage(text),
+  }))
+
+const podRow = (pod: PodFacts): PodRow => ({
+  namespace: pod.namespace,
+  name: pod.name,
+  ready: pod.ready ? 1 : 0,
+  containers: undefined,
+  status: pod.deletedAt === undefined ? pod.phase : 'Terminating',
+  restarts: undefined,
+  ip: pod.ips[0],
+  node: pod.node,
+  text: `${pod.namespace}/${pod.name} ${pod.phase}`,
+})
+
+const isRunning = ({ phase }: PodFacts): boolean => phase !== 'Succeeded' && phase !== 'Failed'
+
+const nodeOf = ({ facts, pods, node }: Bundle): Report['node'] => {
+  if (!isKnown(facts)) return undefined
+  const { conditions, taints, unschedulable, maxPods } = facts.value
+  const ready = conditions.find(({ type }) => type === 'Ready')
+  return {
+    name: node,
+    conditions: new Map(conditions.map(({ type, status }) => [type, status])),
+    readyReason: ready?.reason,
+    readyMessage: ready?.message,
+    taints: taints.map(({ key, effect }) => `${key}:${effect}`),
+    unschedulable,
+    runningPods: valueIn(pods)?.filter(isRunning).length,
+    maxPods,
+  }
+}
+
+/** Whether all was read that decides about a file, and none of the store's files is in doubt. */
+const isComplete = ({ facts, host, conflist, records, held }: Bundle, gap: Gap): boolean =>
+  [facts, host, conflist, records, held].every(answer => 'value' in answer) &&
+  gap.unreadable === 0 &&
+  gap.usable !== undefined
+
+const standingCounts = (bundle: Bundle): StandingCounts | undefined => {
+  const measured = measure(bundle)
+  if (!isKnown(measured)) return undefined
+  const gap = measured.value
+  const { live, orphaned, young, unreadable, usable } = gap
+  const emptyFiles = gap.standings.filter(
+    ({ standing, allocation }) => standing === 'foreign' && allocation.owner === '',
+  ).length
+  return { live, orphaned, young, unreadable, usable, emptyFiles, complete: isComplete(bundle, gap) }
+}
+
+const storeOf = (bundle: Bundle): Report['store'] => {
+  const conflist = valueIn(bundle.conflist)
+  const stores = valueIn(bundle.stores)
+  const own =
+    stores?.find(({ network }) => conflist === undefined || network === conflist.name) ?? stores?.[0]
+  if (own === undefined) return undefined
+  return {
+    plugin: conflist?.ipam.type ?? 'host-local',
+    dataDir: own.dir,
+    subnet: conflist?.ipam.rangeSets.flatMap(set => set.map(({ subnet }) => subnet)).join(', '),
+    count: own.allocations.length + own.unreadable.length,
+    bookkeeping: own.bookkeeping,
+    sample: own.allocations.slice(0, 8).map(({ ip, size }) => `${ip} (${size} bytes)`),
+    byId: standingCounts(bundle),
+  }
+}
+
+const sandboxesOf = ({ sandboxes, pods }: Bundle): Report['sandboxes'] => {
+  if (!isKnown(sandboxes)) return undefined
+  const onHost = valueIn(pods)
+    ?.filter(pod => pod.hostNetwork)
+    .map(({ uid }) => uid)
+  const ready = sandboxes.value.filter(({ state }) => state === 'ready')
+  return {
+    ready: ready.length,
+    notReady: sandboxes.value.length - ready.length,
+    hostNetwork: onHost && ready.filter(({ podUid }) => onHost.includes(podUid)).length,
+    attached: undefined,
+    note: undefined,
+  }
+}
+
+const environmentOf = ({ conflist, runtime, facts }: Bundle): ReadonlyMap<string, string> => {
+  const seen = valueIn(runtime)
+  const told: [string, string | undefined][] = [
+    ['runtime', seen && `${seen.name} ${seen.version}`],
+    ['cni', valueIn(conflist)?.plugins.join(' + ')],
+    ['pod_cidr', valueIn(facts)?.podCidrs.join(', ')],
+    ['max_pods', valueIn(facts)?.maxPods.toString()],
+  ]
+  return new Map(told.flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])))
+}
+
+/** A rollout that is stuck on this node; where several are, the one that lacks the fewest Pods. */
+const rolloutOf = ({ rollouts, node }: Bundle): Report['rollout'] => {
+  const [stuck] = (valueIn(rollouts) ?? [])
+    .filter(({ missing }) => missing.some(each => each.node === node))
+    .toSorted((a, b) => a.missing.length - b.missing.length)
+  return (
+    stuck && {
+      name: `${stuck.namespace}/${stuck.name}`,
+      desired: stuck.desired,
+      current: undefined,
+      updated: stuck.updated,
+      ready: stuck.ready,
+      available: stuck.available,
+      missingNode: node,
+      nodesTotal: undefined,
+      hostPort: undefined,
+      note: undefined,
+    }
+  )
+}
+
+/** One look at a node in the shape of a report: counts by owner id, events, journal, conditions and Pods. */
+export const reportOf = (bundle: Bundle): Report => ({
+  symptom: undefined,
+  environment: environmentOf(bundle),
+  lines: [...eventLines(bundle), ...journalLines(bundle)],
+  pods: (valueIn(bundle.pods) ?? []).map(podRow),
+  node: nodeOf(bundle),
+  store: storeOf(bundle),
+  sandboxes: sandboxesOf(bundle),
+  rollout: rolloutOf(bundle),
+  routes: [],
+  commands: [],
+})

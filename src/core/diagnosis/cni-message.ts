@@ -1,33 +1,54 @@
-import { type CniMessageKind, messageRules } from './message-rules.js'
+import type { CauseCode } from './cause.js'
+import { messageRules } from './message-rules.js'
+import type { CniMessageKind, CniOperation, MessageRule } from './messages/message-rule.js'
+import { isAboutCni, operationAt } from './messages/operation.js'
+import { type Origin, originOf } from './messages/origin.js'
+import { type MessageParts, partsOf } from './messages/parts.js'
+import { type LogShape, type PlainText, plainText } from './messages/plain-text.js'
 
-export type { CniMessageKind } from './message-rules.js'
+export type { CniMessageKind, CniOperation } from './messages/message-rule.js'
+export type { Component, Era } from './messages/origin.js'
+export type { LogShape } from './messages/plain-text.js'
 
-interface Said {
-  /** Finer than `kind`, in capitals: IPAM_EXHAUSTED_HOSTLOCAL, CNI_BIN_MISSING, … */
+/** One message, read. What it names (`MessageParts`, `matched`, `reason`) is text from the cluster; `says` is not. */
+export interface CniMessage extends MessageParts, Origin {
+  kind: CniMessageKind
+  /** Finer than `kind`, in capitals: IPAM_EXHAUSTED_HOSTLOCAL, CNI_BIN_MISSING, …; OTHER where nothing is known. */
   code: string
+  /** What the message points to, the likeliest first; none where it gives no reason or is not known. */
+  causes: CauseCode[]
+  /** What was being done. Where an ADD and its rollback are told together: the one whose failure decided. */
+  operation: CniOperation
   /** A plugin ran and gave a well-formed answer. Undefined where the text does not tell. */
   answers: boolean | undefined
   /** The Pod's network is not what failed. */
   notCni: boolean
   /** One sentence for people, without text from the cluster. */
   says: string
+  shape: LogShape
+  /** How often the text was quoted: `\"` once, `\\\"` twice. */
+  quoting: number
+  /** The kubelet folded several events into this one: its sandbox is only the newest. */
+  combined: boolean
+  /** An event's reason, where a row of kubectl's table was read. */
+  reason: string | undefined
+  /** The words that decided, out of the plain text. */
+  matched: string | undefined
+  /** The text without prefixes and quoting, in one line; cut in the middle where it was very long. */
+  plain: string
+  /** As it came. */
   text: string
 }
-export interface Exhausted extends Said {
-  kind: 'exhausted'
-  /** The plugin that libcni called, not the IPAM one behind it. */
-  plugin: string | undefined
-  /** Index of the range set: 1 is mostly the second address family. */
-  rangeIndex: number | undefined
-  /** As printed: `10.244.7.1-10.244.7.254`. Start to end, the gateway counted though it is never handed out. */
-  ranges: string[]
-  /** Plugins before 0.6 name the network instead of the ranges. */
-  network: string | undefined
-}
-export type CniMessage = Exhausted | (Said & { kind: Exclude<CniMessageKind, 'exhausted'> })
 
 /** Kinds in which a plugin ran far enough to answer. */
-const answering = new Set<CniMessageKind>(['other-ipam', 'dataplane', 'disk-full', 'agent-refused'])
+const answering = new Set<CniMessageKind>([
+  'exhausted',
+  'other-ipam',
+  'dataplane',
+  'disk-full',
+  'agent-refused',
+  'agent-error',
+])
 const silentPlugin = new Set<CniMessageKind>([
   'plugin-missing',
   'plugin-cannot-run',
@@ -37,55 +58,85 @@ const silentPlugin = new Set<CniMessageKind>([
   'runtime-down',
   'cache-corrupt',
 ])
-const elsewhere = new Set<CniMessageKind>(['image', 'runtime-error'])
+const elsewhere = new Set<CniMessageKind>([
+  'image',
+  'runtime-error',
+  'volume',
+  'object-missing',
+  'scheduling',
+  'pressure',
+  'node-health',
+  'container',
+  'disruption-budget',
+  'drain-refused',
+])
 
-const exhaustion =
-  /no IP addresses available in (?:range set: ?([0-9a-f.:]+-[0-9a-f.:]+(?:, ?[0-9a-f.:]+-[0-9a-f.:]+)*)|range set\b|network: ?([\w.-]+))/i
-
-/** The last plugin named before the words: multus and flannel name themselves first, then the one they call. */
-const pluginBefore = (text: string): string | undefined =>
-  [...text.matchAll(/plugin type=\\*["']([\w.-]+)\\*["']|invoking DelegateAdd - \\*["']([\w.-]+)\\*["']/g)]
-    .map(match => match[1] ?? match[2])
-    .at(-1)
-
-const readExhaustion = (text: string): Exhausted | undefined => {
-  const match = exhaustion.exec(text)
-  if (match === null) return undefined
-  const before = text.slice(0, match.index)
-  const index = /failed to allocate for range (\d+): $/.exec(before)?.[1]
-  const ranges = (match[1] ?? '').split(',').map(range => range.trim().replace(/[.:]$/, ''))
-  return {
-    kind: 'exhausted',
-    code: 'IPAM_EXHAUSTED_HOSTLOCAL',
-    plugin: pluginBefore(before),
-    rangeIndex: index === undefined ? undefined : Number(index),
-    ranges: ranges.filter(range => range !== ''),
-    network: match[2],
-    answers: true,
-    notCni: false,
-    says: 'The plugin runs and answers: it has no address left to give.',
-    text,
-  }
+interface Decision {
+  rule: MessageRule
+  at: number
+  matched: string
+  operation: CniOperation
 }
 
+/** Where an ADD and its rollback failed at once, the rollback's part begins here (dockershim prints both in brackets). */
+const rollback = ', failed to clean up sandbox container'
+
+const tryRule = (rule: MessageRule, lower: string, aboutCni: boolean): Decision | undefined => {
+  if (rule.only === 'cni' && !aboutCni) return undefined
+  if (rule.only === 'not-cni' && aboutCni) return undefined
+  const match = rule.when.exec(lower)
+  if (match === null) return undefined
+  const around = operationAt(lower, match.index)
+  const operation = around === 'none' || rule.operation === 'none' ? (rule.operation ?? around) : around
+  if ((rule.only === 'add' || rule.only === 'del') && operation !== rule.only) return undefined
+  return { rule, at: match.index, matched: match[0], operation }
+}
+
+/** The rule that decides. The same reason told for an ADD and its rollback counts as the rollback's, which stays behind. */
+const decide = ({ lower }: PlainText): Decision | undefined => {
+  const aboutCni = isAboutCni(lower)
+  for (const rule of messageRules) {
+    const decision = tryRule(rule, lower, aboutCni)
+    if (decision === undefined) continue
+    const cut = lower.indexOf(rollback)
+    if (cut < 0 || decision.at > cut || rule.kind === 'exhausted') return decision
+    const again = rule.when.exec(lower.slice(cut))
+    return again === null
+      ? decision
+      : { ...decision, at: cut + again.index, matched: again[0], operation: 'del' }
+  }
+  return undefined
+}
+
+const unknownText = 'The message is none that is known.'
+
 /**
- * Reads the message of a FailedCreatePodSandBox event, or a runtime's or the kubelet's line of the same content (P-E1),
- * and tells a plugin that answers from one that does not run (P-R1). Any text is taken; what is not known is `other`.
+ * Reads one message (P-E1, P-R1): an event's, a line of the journal, of an agent, of a plugin, of crictl, or what
+ * somebody pasted of these. Any text is taken, and only its first and last few thousand characters are read; what is
+ * not known is `other`, with the code OTHER and no causes.
  */
 export const readCniMessage = (text: string): CniMessage => {
-  const exhausted = readExhaustion(text)
-  if (exhausted) return exhausted
-  const rule = messageRules.find(([fragment]) => fragment.test(text))
-  if (rule === undefined)
-    return {
-      kind: 'other',
-      code: 'OTHER',
-      answers: undefined,
-      notCni: false,
-      says: 'The message is none that is known.',
-      text,
-    }
-  const [, code, kind, says] = rule
-  const answers = answering.has(kind) ? true : silentPlugin.has(kind) ? false : undefined
-  return { kind, code, answers, notCni: elsewhere.has(kind), says, text }
+  const plain = plainText(text)
+  const decision = decide(plain)
+  const kind = decision?.rule.kind ?? 'other'
+  const operation = decision?.operation ?? operationAt(plain.lower, plain.lower.length)
+  const { causes = [], onDel } = decision?.rule ?? {}
+  return {
+    ...partsOf(plain.text, decision?.at ?? plain.text.length),
+    ...originOf(plain),
+    kind,
+    code: decision?.rule.code ?? 'OTHER',
+    causes: operation === 'del' && onDel ? onDel : causes,
+    operation,
+    answers: answering.has(kind) ? true : silentPlugin.has(kind) ? false : undefined,
+    notCni: elsewhere.has(kind),
+    says: decision?.rule.says ?? unknownText,
+    shape: plain.shape,
+    quoting: plain.quoting,
+    combined: plain.combined,
+    reason: plain.reason,
+    matched: decision && plain.text.slice(decision.at, decision.at + decision.matched.length),
+    plain: plain.text,
+    text,
+  }
 }

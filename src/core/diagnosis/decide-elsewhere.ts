@@ -23,7 +23,7 @@ export const notThis: DecisionRule = facts => {
   const trouble = otherTrouble(facts)
   if (trouble === undefined) return undefined
   const [cause, headline, call] = elsewhere[trouble.reading.kind] ?? [
-    'other',
+    trouble.reading.causes[0] ?? 'other',
     'Sandboxes cannot be made',
     'platform',
   ]

@@ -119,4 +119,4 @@ export const pluginRules: FindingRule[] = [
 
 /** Fresh messages of a kind that none of the findings covers: they are told apart as "not this". */
 export const otherTrouble = (facts: Facts): ReadEvent | undefined =>
-  facts.fresh.find(({ reading }) => reading.kind !== 'exhausted' && reading.kind !== 'symptom-only')
+  facts.fresh.find(({ reading }) => !['exhausted', 'symptom-only', 'harmless'].includes(reading.kind))

@@ -1,24 +1,21 @@
-import { readFileSync } from 'node:fs'
 import { readCniMessage } from '../../../src/core/diagnosis/cni-message.js'
-
-const rows = readFileSync('test/fixtures/messages-add.tsv', 'utf8')
-  .trimEnd()
-  .split('\n')
-  .slice(1)
-  .map(line => line.split('\t') as [id: string, kind: string, code: string, sample: string])
+import { causesOf, knownMessages, operationOf } from './messages/known.js'
 
 describe('readCniMessage', () => {
-  test.each(rows.filter(([, , code]) => code !== 'MULTILINE_HEADER' && code !== 'PLUGIN_CONFIG'))(
-    'P-E1: %s (%s) is %s',
-    (_id, _kind, code, sample) => {
-      expect(readCniMessage(sample).code).toBe(code)
-    },
-  )
+  test('every message that was collected is there', () => {
+    expect(knownMessages).toHaveLength(115)
+  })
 
-  test.each(rows.filter(([, , code]) => code === 'MULTILINE_HEADER' || code === 'PLUGIN_CONFIG'))(
-    'P-E1: %s (%s, %s) tells nothing that is known and is not guessed at',
-    (_id, _kind, _code, sample) => {
-      expect(readCniMessage(sample)).toMatchObject({ kind: 'other', answers: undefined, notCni: false })
+  test.each(knownMessages.map(message => [message.id, message.code, message] as const))(
+    'P-E1, P-R1: %s is %s, with its causes and its operation',
+    (_id, code, message) => {
+      const read = readCniMessage(message.sample)
+      expect({ code: read.code, causes: read.causes, operation: read.operation }).toEqual({
+        code,
+        causes: causesOf(message),
+        operation: operationOf(message) ?? read.operation,
+      })
+      expect(read.plain.slice(read.plain.indexOf(read.matched ?? '?'))).toContain(read.matched)
     },
   )
 
@@ -28,8 +25,11 @@ describe('readCniMessage', () => {
     expect(readCniMessage(text)).toMatchObject({
       kind: 'exhausted',
       plugin: 'bridge',
+      delegates: ['multus', 'bridge', 'host-local'],
       rangeIndex: 1,
       ranges: ['10.0.0.1-10.0.0.6', 'fd00:10::a-fd00:10::f'],
+      combined: true,
+      quoting: 1,
       answers: true,
       notCni: false,
     })
@@ -70,9 +70,6 @@ describe('readCniMessage', () => {
   test('an image that cannot be pulled is not the network', () => {
     expect(
       readCniMessage('failed to get sandbox image "registry.example/pause:3.6": failed to pull image'),
-    ).toMatchObject({
-      kind: 'image',
-      notCni: true,
-    })
+    ).toMatchObject({ kind: 'image', notCni: true })
   })
 })

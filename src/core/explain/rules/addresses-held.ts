@@ -1,0 +1,255 @@
+import { many } from '../../diagnosis/facts.js'
+import { type Addresses, addressesOf, isMany } from '../../report/addresses.js'
+import { linesWith, quoted } from '../../report/ask.js'
+import type { CauseRule, Clue, Suspicion } from '../rule.js'
+
+const ids = "the owner ids inside the address files, compared with the runtime's sandboxes of every state"
+
+/** Advice differs by who keeps the addresses; host-local is the plain case. */
+const wayOf = ({ manager }: Addresses): { way?: string } =>
+  manager === 'host-local' || manager === 'other' ? {} : { way: manager }
+
+const clue = (says: string, weight: Clue['weight']): Clue => ({ says, weight })
+
+const ownersSay = ({ owners }: Addresses): string =>
+  owners?.most === undefined ? '' : `at most ${many(owners.most, 'sandbox', 'sandboxes')} can own one`
+
+/** Counts prove it on a node whose store is files; another manager's number includes what cools down or is kept warm. */
+const weightOf = (sum: Addresses): Clue['weight'] => {
+  const sure = sum.by === 'ids' || sum.by === 'comparison' || sum.owners?.from !== 'pods'
+  const files = sum.manager === 'host-local' || sum.by !== 'counts'
+  return isMany(sum.unowned, sum.taken) && sure && files ? 'proves' : 'supports'
+}
+
+const withoutOwner: CauseRule = {
+  name: 'addresses-without-owner',
+  source:
+    'host-local: one file an address, one owner a file; host-network Pods own none, NotReady sandboxes may own one',
+  read: report => {
+    const sum = addressesOf(report)
+    const { unowned = 0, taken, usable, by } = sum
+    // Pods that start hold an address before they are listed, and Pods that stop a little longer.
+    if (unowned < (by === 'counts' ? 4 : 1)) return []
+    const kept = taken === undefined ? '' : ` of ${taken} taken`
+    const proof =
+      by === 'counts'
+        ? `at least ${many(unowned, 'address', 'addresses')}${kept} have no owner: ${ownersSay(sum)}`
+        : `${many(unowned, 'address', 'addresses')}${kept} belong to nobody who lives`
+    const few = sum.full === true && usable !== undefined && !isMany(unowned, usable)
+    return [
+      {
+        cause: 'ipam-leak',
+        ...wayOf(sum),
+        for: [
+          clue(proof, few ? 'supports' : weightOf(sum)),
+          ...(sum.said ? [clue('the plugin has no address left to give', few ? 'supports' : 'hints')] : []),
+        ],
+        missing: by === 'ids' ? [] : [ids],
+      },
+      ...(few ? [nearlyFull(sum)] : weightOf(sum) === 'proves' ? [notFull(sum)] : []),
+    ]
+  },
+}
+
+const nearlyFull = (sum: Addresses): Suspicion => ({
+  cause: 'ipam-full-no-leak',
+  ...wayOf(sum),
+  for: [
+    clue(
+      `all but ${sum.unowned} of ${sum.usable} addresses may have a living owner: giving those back makes little room`,
+      sum.by === 'ids' ? 'proves' : 'hints',
+    ),
+  ],
+})
+
+const notFull = ({ unowned }: Addresses): Suspicion => ({
+  cause: 'ipam-full-no-leak',
+  for: [],
+  against: [clue(`${unowned} addresses cannot have a living owner`, 'proves')],
+})
+
+const fullOfLiving: CauseRule = {
+  name: 'full-of-living',
+  source: 'arithmetic: as many living owners as the range has addresses',
+  read: report => {
+    const sum = addressesOf(report)
+    const { usable, owners, full, unowned = 0 } = sum
+    if (full !== true || usable === undefined || owners === undefined || sum.outside) return []
+    const { least, most = 0, from } = owners
+    if (unowned >= 4 || (sum.by === 'ids' && unowned > 0) || most < usable - 3) return []
+    const counted = least !== undefined && least >= usable - Math.max(2, usable / 50)
+    const allHold = least === undefined ? most >= usable && from !== 'counted' : counted
+    return [
+      {
+        cause: 'ipam-full-no-leak',
+        ...wayOf(sum),
+        for: [
+          allHold
+            ? clue(
+                `all ${usable} addresses have a living owner: ${least ?? most} Pods hold one`,
+                least === undefined ? 'supports' : 'proves',
+              )
+            : clue(`up to ${most} sandboxes may own the ${usable} addresses`, 'hints'),
+          ...(sum.said ? [clue('the plugin has no address left to give', 'supports')] : []),
+        ],
+        missing: sum.by === 'ids' ? [] : [ids],
+      },
+      ...(counted
+        ? [
+            {
+              cause: 'ipam-leak' as const,
+              for: [],
+              against: [clue('as many live as addresses are taken', 'supports')],
+            },
+          ]
+        : []),
+    ]
+  },
+}
+
+const smallerThanLimit: CauseRule = {
+  name: 'range-below-pod-limit',
+  source:
+    'arithmetic: a range that gives fewer addresses than maxPods allows Pods runs out while all of them live',
+  read: report => {
+    const sum = addressesOf(report)
+    const { usable, maxPods, full, unowned } = sum
+    if (full !== true || usable === undefined || maxPods === undefined || maxPods < usable) return []
+    const weight = isMany(unowned, usable) ? 'hints' : 'supports'
+    const says = `maxPods allows ${maxPods} Pods, the range gives ${usable} addresses`
+    return [{ cause: 'ipam-full-no-leak', ...wayOf(sum), for: [clue(says, weight)] }]
+  },
+}
+
+const moreThanLimit: CauseRule = {
+  name: 'full-above-pod-limit',
+  source: 'arithmetic: a node with maxPods (110 by default) cannot use up a range that is a lot larger',
+  read: report => {
+    const sum = addressesOf(report)
+    const { usable, full, maxPods = 110, owners, manager } = sum
+    if (full !== true || usable === undefined || owners !== undefined || manager !== 'host-local') return []
+    if (usable < maxPods * 1.2 + 10) return []
+    const known = sum.maxPods !== undefined
+    const says = `all ${usable} addresses are taken where ${known ? `maxPods is ${maxPods}` : 'maxPods is 110 unless somebody raised it'}`
+    return [
+      {
+        cause: 'ipam-leak',
+        for: [clue(says, known ? 'supports' : 'hints')],
+        missing: ['how many sandboxes the runtime lists, in every state', ids],
+      },
+    ]
+  },
+}
+
+const uncounted: CauseRule = {
+  name: 'exhausted-not-counted',
+  source:
+    'containernetworking/plugins host-local, and the words of the other address managers: nothing is left, whoever holds it',
+  read: report => {
+    const sum = addressesOf(report)
+    if (!sum.said || sum.by !== undefined || sum.manager === 'other') return []
+    const says = 'the plugin runs and answers that no address is left'
+    const missing =
+      sum.manager === 'host-local'
+        ? ['how many address files there are, and how many sandboxes in every state', ids]
+        : [
+            "the address manager's own list of what is assigned to whom",
+            'how many Pods on the node use the Pod network',
+          ]
+    return [
+      { cause: 'ipam-leak', ...wayOf(sum), for: [clue(says, 'supports')], missing },
+      {
+        cause: 'ipam-full-no-leak',
+        ...wayOf(sum),
+        for: [clue(says, sum.maxPods === undefined && sum.manager === 'host-local' ? 'hints' : 'supports')],
+        missing,
+      },
+    ]
+  },
+}
+
+const exhausted: CauseRule = {
+  name: 'exhausted-with-room',
+  source:
+    'amazon-vpc-cni, Azure CNS and Cilium hold a pool of their own on each node: it can be used up while the subnet has room',
+  read: report => {
+    const sum = addressesOf(report)
+    const away = new Set(['aws', 'azure', 'cilium'])
+    if (!sum.said || !away.has(sum.manager) || (sum.unowned ?? 0) < 4) return []
+    return [
+      {
+        cause: 'ipam-leak',
+        ...wayOf(sum),
+        for: [clue("the node's own pool is used up by fewer Pods than it holds", 'supports')],
+      },
+    ]
+  },
+}
+
+const subnetOut: CauseRule = {
+  name: 'cloud-subnet-empty',
+  source:
+    'EC2 InsufficientFreeAddressesInSubnet, Azure SubnetIsFull: the network behind all nodes has none left',
+  read: report => {
+    const words =
+      /InsufficientFreeAddressesInSubnet|not have enough free addresses|insufficient free address|SubnetIsFull|subnet .{1,120} (?:is full|has no free)/i
+    const [line] = linesWith(report, words)
+    if (line === undefined) return []
+    const says = `the cloud says that the subnet is empty: ${quoted(line.text)}`
+    return [{ cause: 'ipam-full-no-leak', way: 'subnet', for: [clue(says, 'proves')] }]
+  },
+}
+
+const emptyFiles: CauseRule = {
+  name: 'files-without-content',
+  source:
+    'containernetworking/plugins#498: a crash or a full disk between create and write leaves a file that no DEL matches',
+  read: report => {
+    const { emptyFiles: empty } = addressesOf(report)
+    if (empty === 0) return []
+    const full = linesWith(report, /no space left on device|read-only file system|disk quota exceeded/i)
+    const says = `${many(empty, 'address file is', 'address files are')} empty: no owner was ever written, no teardown will match`
+    return [
+      {
+        cause: 'ipam-leak',
+        way: 'empty-files',
+        for: [
+          clue(says, 'supports'),
+          ...full.slice(0, 1).map(({ text }) => clue(`the disk was full: ${quoted(text)}`, 'supports')),
+        ],
+        missing: ['whether an interface on the node carries one of those addresses'],
+      },
+      ...(full[0] === undefined
+        ? []
+        : [
+            {
+              cause: 'node-pressure' as const,
+              for: [clue('a full disk kept the plugin from writing its files', 'supports')],
+            },
+          ]),
+    ]
+  },
+}
+
+const otherRange: CauseRule = {
+  name: 'files-of-another-range',
+  source: 'host-local counts only what lies in its ranges: files of an earlier Pod CIDR take nothing up',
+  read: report => {
+    if (!addressesOf(report).outside) return []
+    const says =
+      'the address files are of a range that the node no longer has: they take up nothing of the present one'
+    return [{ cause: 'ipam-leak', for: [], against: [clue(says, 'supports')] }]
+  },
+}
+
+export const heldRules: CauseRule[] = [
+  withoutOwner,
+  fullOfLiving,
+  smallerThanLimit,
+  moreThanLimit,
+  uncounted,
+  exhausted,
+  subnetOut,
+  emptyFiles,
+  otherRange,
+]

@@ -1,5 +1,6 @@
 import { inRanges, usableOfSet } from '../ipam/range-set.js'
 import { told } from './ask.js'
+import { once } from './once.js'
 import { countedIn, printedCidr } from './counted.js'
 import { fullSets, rangeSetsOf, subnetsIn } from './range-sets.js'
 import type { Report } from './report.js'
@@ -166,7 +167,7 @@ const filledOf = (report: Report, manager: AddressManager, said: boolean): Fille
 }
 
 /** Adds up what a report tells of addresses and of who may own them. */
-export const addressesOf = (report: Report): Addresses => {
+export const addressesOf = once((report: Report): Addresses => {
   const manager = managerOf(report)
   const said = saidFull(report)
   const counted = countedIn(report)
@@ -192,7 +193,7 @@ export const addressesOf = (report: Report): Addresses => {
     outside,
     ...byIds(report),
   }
-}
+})
 
 /** More than Pods that are just starting or stopping can explain: ten at least, and a tenth of what is taken. */
 export const isMany = (unowned: number | undefined, taken: number | undefined): boolean =>

@@ -1,3 +1,4 @@
+import { once } from './once.js'
 import { subnetsIn } from './range-sets.js'
 import type { CommandSeen, Report } from './report.js'
 
@@ -156,7 +157,7 @@ const checkedIn = ({ lines }: Report): number | undefined =>
   })
 
 /** What was counted by hand, in whatever command of this kind there is. */
-export const countedIn = (report: Report): Counted => {
+export const countedIn = once((report: Report): Counted => {
   const { commands, environment } = report
   const told = Number(/\d{1,5}/.exec(environment.get('max_pods') ?? '')?.[0] ?? Number.NaN)
   return {
@@ -168,7 +169,7 @@ export const countedIn = (report: Report): Counted => {
     unowned: first(commands, unownedIn) ?? checkedIn(report),
     pool: poolOf(report),
   }
-}
+})
 
 /** The range that the node's own Pod CIDR names in what commands printed: `PodCIDR: 10.42.3.0/24`, FLANNEL_SUBNET=10.42.3.1/24. */
 export const printedCidr = ({ commands }: Report): string | undefined =>

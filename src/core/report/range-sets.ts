@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 import type { AddressRange } from '../evidence/bundle.js'
+import { once } from './once.js'
 import type { Report } from './report.js'
 
 const cidr =
@@ -124,7 +125,7 @@ const isV6 = ({ subnet }: AddressRange): boolean => subnet.includes(':')
  * plugin prints as full, else the node's Pod CIDR where it can only be one node's. Several subnets of one family are one pool unless a
  * message names a second set.
  */
-export const rangeSetsOf = (report: Report): AddressRange[][] => {
+export const rangeSetsOf = once((report: Report): AddressRange[][] => {
   const [configured] = conflistsIn(report)
     .map(setsOf)
     .filter(sets => sets.length > 0)
@@ -136,7 +137,7 @@ export const rangeSetsOf = (report: Report): AddressRange[][] => {
   const apart = printed.some(({ index }) => index > 0) && !named.some(isV6)
   const families = [named.filter(each => !isV6(each)), named.filter(isV6)].filter(set => set.length > 0)
   return apart ? named.map(each => [each]) : families
-}
+})
 
 const nodeCidr = ({ environment }: Report): AddressRange[] => {
   const named = subnetsIn(environment.get('pod_cidr') ?? environment.get('node_cidr') ?? '')

@@ -1,15 +1,13 @@
 import { many } from '../../diagnosis/facts.js'
 import { type Addresses, addressesOf, isMany } from '../../report/addresses.js'
-import { linesWith, quoted } from '../../report/ask.js'
 import type { CauseRule, Clue, Suspicion } from '../rule.js'
+import { clue } from './addresses-clue.js'
 
 const ids = "the owner ids inside the address files, compared with the runtime's sandboxes of every state"
 
 /** Advice differs by who keeps the addresses; host-local is the plain case. */
 const wayOf = ({ manager }: Addresses): { way?: string } =>
   manager === 'host-local' || manager === 'other' ? {} : { way: manager }
-
-const clue = (says: string, weight: Clue['weight']): Clue => ({ says, weight })
 
 const ownersSay = ({ owners }: Addresses): string =>
   owners?.most === undefined ? '' : `at most ${many(owners.most, 'sandbox', 'sandboxes')} can own one`
@@ -186,62 +184,6 @@ const exhausted: CauseRule = {
   },
 }
 
-const subnetOut: CauseRule = {
-  name: 'cloud-subnet-empty',
-  source:
-    'EC2 InsufficientFreeAddressesInSubnet, Azure SubnetIsFull: the network behind all nodes has none left',
-  read: report => {
-    const words =
-      /InsufficientFreeAddressesInSubnet|not have enough free addresses|insufficient free address|SubnetIsFull|subnet .{1,120} (?:is full|has no free)/i
-    const [line] = linesWith(report, words)
-    if (line === undefined) return []
-    const says = `the cloud says that the subnet is empty: ${quoted(line.text)}`
-    return [{ cause: 'ipam-full-no-leak', way: 'subnet', for: [clue(says, 'proves')] }]
-  },
-}
-
-const emptyFiles: CauseRule = {
-  name: 'files-without-content',
-  source:
-    'containernetworking/plugins#498: a crash or a full disk between create and write leaves a file that no DEL matches',
-  read: report => {
-    const { emptyFiles: empty } = addressesOf(report)
-    if (empty === 0) return []
-    const full = linesWith(report, /no space left on device|read-only file system|disk quota exceeded/i)
-    const says = `${many(empty, 'address file is', 'address files are')} empty: no owner was ever written, no teardown will match`
-    return [
-      {
-        cause: 'ipam-leak',
-        way: 'empty-files',
-        for: [
-          clue(says, 'supports'),
-          ...full.slice(0, 1).map(({ text }) => clue(`the disk was full: ${quoted(text)}`, 'supports')),
-        ],
-        missing: ['whether an interface on the node carries one of those addresses'],
-      },
-      ...(full[0] === undefined
-        ? []
-        : [
-            {
-              cause: 'node-pressure' as const,
-              for: [clue('a full disk kept the plugin from writing its files', 'supports')],
-            },
-          ]),
-    ]
-  },
-}
-
-const otherRange: CauseRule = {
-  name: 'files-of-another-range',
-  source: 'host-local counts only what lies in its ranges: files of an earlier Pod CIDR take nothing up',
-  read: report => {
-    if (!addressesOf(report).outside) return []
-    const says =
-      'the address files are of a range that the node no longer has: they take up nothing of the present one'
-    return [{ cause: 'ipam-leak', for: [], against: [clue(says, 'supports')] }]
-  },
-}
-
 export const heldRules: CauseRule[] = [
   withoutOwner,
   fullOfLiving,
@@ -249,7 +191,4 @@ export const heldRules: CauseRule[] = [
   moreThanLimit,
   uncounted,
   exhausted,
-  subnetOut,
-  emptyFiles,
-  otherRange,
 ]

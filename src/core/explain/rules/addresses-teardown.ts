@@ -3,6 +3,7 @@ import { many } from '../../diagnosis/facts.js'
 import { isDelFailure } from '../../evidence/parse/journal.js'
 import { addressesOf, isMany } from '../../report/addresses.js'
 import { quoted } from '../../report/ask.js'
+import { once } from '../../report/once.js'
 import type { Line, Report } from '../../report/report.js'
 import type { CauseRule, Clue } from '../rule.js'
 
@@ -14,13 +15,14 @@ const teardown =
   /error (?:while )?(?:deleting|removing) .{0,300}network|error deleting network|delegateDel|conflistDel/i
 
 /** Lines that say that a CNI DEL failed. The rollback of an ADD that failed is told in the same event: that is the ADD's trouble. */
-export const failedTeardowns = ({ lines }: Report): Line[] =>
+export const failedTeardowns = once(({ lines }: Report): Line[] =>
   lines.filter(({ text, from, source }) => {
     const said = bounded(text)
     if (from === 'command' || harmless.test(said) || /FailedCreatePodSandBox|SandboxChanged/.test(source))
       return false
     return isDelFailure(said) || teardown.test(said)
-  })
+  }),
+)
 
 /** What keeps the plugin from running at all: then teardown fails as everything else does. */
 const elsewhere = new Set<CniMessageKind>([

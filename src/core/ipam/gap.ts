@@ -163,9 +163,12 @@ export const youngWithRecords = 60_000
 /** Without them: longer than any runtime takes from the address file to the listed sandbox (CRI-O: 11 minutes). */
 export const youngWithoutRecords = 15 * 60_000
 
-/** A Pod that must have a sandbox on its node: running for a while, on the Pod network or not, and not on its way out. */
+/**
+ * A Pod that must have a sandbox on its node: up for a while, on the Pod network or not, and not on its way out. One whose
+ * init containers still run is Pending and has one, as far as the kubelet says so.
+ */
 export const mustHaveSandbox = (pod: PodFacts, at: number): boolean =>
-  pod.phase === 'Running' &&
+  (pod.phase === 'Running' || (pod.phase === 'Pending' && pod.sandboxReady === true)) &&
   pod.deletedAt === undefined &&
   pod.sandboxReady !== false &&
   pod.ips.length > 0 &&

@@ -1,5 +1,12 @@
 import { shownDuration } from '../duration.js'
-import { type Allocation, type Bundle, type HeldAddress, type Host, isKnown } from '../evidence/bundle.js'
+import {
+  type Allocation,
+  type Bundle,
+  type HeldAddress,
+  type Host,
+  isKnown,
+  type PodFacts,
+} from '../evidence/bundle.js'
 import type { Standing } from './gap.js'
 import { canonicalIp, normalIp } from './range-set.js'
 import { type RemovalInput, twoReadingsMs } from './removal-input.js'
@@ -16,11 +23,15 @@ export interface Judging {
   before: { listed: ReadonlySet<string>; files: ReadonlySet<string> } | undefined
 }
 
-const runningPods = (bundle: Bundle): Map<string, string> => {
+const hasEnded = ({ phase }: PodFacts): boolean => phase === 'Succeeded' || phase === 'Failed'
+
+/** Pending too: a Pod whose init containers run has its sandbox and its address, for hours where they wait. */
+const podAddresses = (bundle: Bundle): Map<string, string> => {
   const at = new Map<string, string>()
   for (const pod of isKnown(bundle.pods) ? bundle.pods.value : []) {
-    if (pod.phase !== 'Running' || pod.hostNetwork || pod.sandboxReady === false) continue
-    for (const ip of pod.ips) at.set(normalIp(ip) ?? ip, `${pod.namespace}/${pod.name}`)
+    if (hasEnded(pod) || pod.hostNetwork || pod.sandboxReady === false) continue
+    const which = pod.phase === 'Running' ? 'running Pod' : 'Pod'
+    for (const ip of pod.ips) at.set(normalIp(ip) ?? ip, `the ${which} ${pod.namespace}/${pod.name}`)
   }
   return at
 }
@@ -42,7 +53,7 @@ export const judgingFor = (input: RemovalInput, host: Host, held: readonly HeldA
     input,
     host,
     heldBy: new Map(held.map(({ ip, by, where }) => [normalIp(ip) ?? ip, `${by} ${where}`.trimEnd()])),
-    podAt: runningPods(input.bundle),
+    podAt: podAddresses(input.bundle),
     known: new Set(owners.filter(answer => answer.known).map(answer => answer.owner)),
     before: beforeOf(input.earlier),
   }
@@ -82,10 +93,10 @@ const heldByNothing: EntryRule = ({ ip }, { heldBy }) => {
   return holder && `still held: ${holder}`
 }
 
-/** A running Pod of the API has this address, whoever the file says owns it. */
+/** A Pod of the API that has not ended has this address, whoever the file says owns it. */
 const noRunningPodHasIt: EntryRule = ({ ip }, { podAt }) => {
   const pod = podAt.get(ip)
-  return pod && `the running Pod ${pod} has this address`
+  return pod && `${pod} has this address`
 }
 
 /** Asked for this very id, the runtime said that it knows it. */

@@ -234,6 +234,14 @@ describe('nothing is refused although', () => {
   })
 
   test.each([
+    ['runs', pod(99)],
+    ['waits for its init containers', pod(99, { phase: 'Pending', sandboxReady: true })],
+  ])('rule 1: a Pod that %s and is not listed makes the list doubtful', (_what, one) => {
+    const pods = known([...(isKnown(node.pods) ? node.pods.value : []), one], now)
+    expect(refusedFor({ ...node, pods })).toMatch(/^the runtime does not list 1 Pods that run there/)
+  })
+
+  test.each([
     ['is just starting', pod(99, { startedAt: now - 1_000 })],
     ['is on the host network', pod(99, { hostNetwork: true })],
     ['is a static Pod', pod(99, { mirror: true })],

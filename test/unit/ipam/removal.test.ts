@@ -97,6 +97,18 @@ describe('each file by its own rules', () => {
       { pods: known([pod(2), pod(2, { ips: ['10.244.7.9'] })], now) },
       /^kept: the running Pod payments\/api-2/,
     ],
+    ...[true, undefined].map((sandboxReady): [string, Allocation, Partial<Bundle>, RegExp] => [
+      `rule 7: an address stays that a Pod has whose init containers still run (sandbox ready: ${sandboxReady})`,
+      allocation(9),
+      { pods: known([pod(2), pod(2, { phase: 'Pending', sandboxReady, ips: ['10.244.7.9'] })], now) },
+      /^kept: the Pod payments\/api-2/,
+    ]),
+    [
+      'rule 7: a Pod without a sandbox has its address in the API only',
+      allocation(9),
+      { pods: known([pod(2), pod(3, { phase: 'Pending', sandboxReady: false, ips: ['10.244.7.9'] })], now) },
+      /^removed/,
+    ],
     [
       'rule 7: a finished Pod keeps its address in the API only',
       allocation(9),

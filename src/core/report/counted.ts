@@ -75,14 +75,20 @@ const emptyIn = (command: CommandSeen): number | undefined => {
   return counts.test(cmd) ? number(command) : listedFiles(command)
 }
 
-const filtered = /--state|--namespace|--name\b|--label|\s-l\s|--latest|--last|\bgrep\b(?!\s+-\w*v)/i
+const filtered = /--state|status=|--namespace|--name\b|--label|\s-l\s|--latest|--last|\bgrep\b(?!\s+-\w*v)/i
 
 const sandboxesIn = (command: CommandSeen): number | undefined => {
   const cmd = bounded(command)
   if (!lists.test(cmd) || store.test(cmd)) return undefined
   if (/\bcrictl\b.{0,20}\bps\b/.test(cmd)) return undefined
   const ofSandboxes = /\bcrictl\b/.test(cmd) || /podsandbox|pause|k8s_POD/i.test(cmd)
-  if (!ofSandboxes || (/\bcrictl\b/.test(cmd) && filtered.test(cmd))) return undefined
+  if (
+    !ofSandboxes ||
+    filtered.test(
+      cmd.replace(/-+\w*\s*label[=\s]\S*|grep\s+-\w*c?\s+\S*(?:k8s_POD|podsandbox|pause)\S*/gi, ''),
+    )
+  )
+    return undefined
   if (!counts.test(cmd)) {
     const rows = command.output.filter(line => /\s(?:Ready|NotReady)\s/.test(line.slice(0, 400))).length
     return rows > 0 && !partial.test(cmd) ? rows : undefined
@@ -127,7 +133,8 @@ const unownedIn = (command: CommandSeen): number | undefined => {
 
 const pools: RegExp[] = [
   // amazon-vpc-cni's ipamd
-  /total:\s{0,3}(\d{1,6}),?\s{1,3}assigned\s{0,3}:?\s{0,3}(\d{1,6})/i,
+  /"?total"?\s{0,3}[:=]?\s{0,3}(\d{1,6})[,;]?\s{0,3}"?assigned"?\s{0,3}[:=]?\s{0,3}(\d{1,6})/i,
+  /IP pool stats: total\s?=\s?(\d{1,6}), used\s?=\s?(\d{1,6})/i,
   /"?TotalIPs"?\s{0,3}[:=]\s{0,3}(\d{1,6}),\s{0,3}"?AssignedIPs"?\s{0,3}[:=]\s{0,3}(\d{1,6})/i,
   // calicoctl ipam show: | IP Pool | 10.233.64.0/18 | 16384 | 15381 (94%) |
   /IP Pool\s{0,9}\|[^|]{1,60}\|\s{0,9}(\d{1,9})\s{0,9}\|\s{0,9}(\d{1,9})\b/,

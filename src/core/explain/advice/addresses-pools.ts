@@ -58,7 +58,7 @@ export const poolLeakAdvice: Advice[] = [
     actions: [
       act(
         'look',
-        'Run calicoctl ipam check and read which addresses are allocated but not in use, and on which nodes.',
+        'Run calicoctl ipam check and list allocations whose handle is not the sandbox that the Pod has now; the dead and the living one can name the same Pod.',
       ),
       act(
         'look',
@@ -66,7 +66,7 @@ export const poolLeakAdvice: Advice[] = [
       ),
       act(
         'fix',
-        'Release what the check reports with calicoctl, from its own report file, after the allocation is older than any starting Pod.',
+        'Release exactly those with calicoctl, from its own report file, once no interface or route carries them.',
       ),
       act('fix', 'Remove nodes through the API after a drain, so that their blocks are given back.'),
     ],
@@ -74,6 +74,7 @@ export const poolLeakAdvice: Advice[] = [
       notFiles,
       notAgain,
       'Do not delete IPAM blocks or handles by hand: addresses of living Pods lie in the same block.',
+      'Do not enlarge the pool instead: it fills the same way.',
     ],
     askFor: [
       'the output of calicoctl ipam check and ipam show --show-blocks',
@@ -106,12 +107,12 @@ export const poolLeakAdvice: Advice[] = [
     actions: [
       act(
         'look',
-        'List the reservations first (IPPool and overlapping-range objects), then all Pods of the cluster, and write down those whose Pod does not exist, by name and uid.',
+        'List the reservations first (IPPool and overlapping-range objects), then all sandboxes of the cluster, and write down those whose container id exists on no node: a Pod that was made again has the same name.',
       ),
       act('look', 'See whether the ip-reconciler runs and what its log says.'),
       act(
         'fix',
-        'Remove the reservations whose Pod is gone, each checked again just before; upgrade to a reconciler that reads reservations before Pods.',
+        'Remove exactly those reservations, each checked again just before, and leave a spare address in small ranges; upgrade to a reconciler that reads reservations before Pods.',
       ),
     ],
     warnings: [

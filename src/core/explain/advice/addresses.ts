@@ -125,7 +125,9 @@ const doubleAdvice: Advice[] = [
       ),
       act('uncordon', 'Uncordon only when every living sandbox owns a reservation.'),
     ],
-    ['Do not wipe the store again.'],
+    [
+      'Do not wipe the store again, and restart neither kubelet nor runtime before the store lies where a restart keeps it.',
+    ],
   ),
 ]
 

@@ -70,6 +70,16 @@ const why = (report: Report, ips: readonly string[]): { way?: string; for: Clue[
     }
   if (wipe !== undefined)
     return { way: 'wiped', for: [{ says: `reservations were deleted: ${quoted(wipe)}`, weight: 'supports' }] }
+  const gone = report.commands.find(
+    ({ cmd, output }) =>
+      /\/cni\/networks/.test(cmd.slice(0, 2_000)) &&
+      output.every(line => line.trim() === '' || /No such file or directory|^total 0$|^0$/.test(line)),
+  )
+  if (gone)
+    return {
+      way: 'wiped',
+      for: [{ says: 'the store of addresses is empty or gone while Pods live', weight: 'supports' }],
+    }
   return { for: [] }
 }
 

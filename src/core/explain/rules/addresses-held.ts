@@ -75,6 +75,8 @@ const fullOfLiving: CauseRule = {
     if (full !== true || usable === undefined || owners === undefined || sum.outside) return []
     const { least, most = 0, from } = owners
     if (unowned >= 4 || (sum.by === 'ids' && unowned > 0) || most < usable - 3) return []
+    // Dead sandboxes that are still listed may hold the rest: that is not a range full of the living.
+    if (least !== undefined && most - least > usable / 4) return []
     const counted = least !== undefined && least >= usable - Math.max(2, usable / 50)
     const allHold = least === undefined ? most >= usable && from !== 'counted' : counted
     return [
@@ -102,6 +104,19 @@ const fullOfLiving: CauseRule = {
           ]
         : []),
     ]
+  },
+}
+
+const fullAfterCheck: CauseRule = {
+  name: 'full-and-checked',
+  source:
+    'calicoctl ipam check, or files compared with sandboxes: a pool in full use in which nothing is without owner',
+  read: report => {
+    const { by, unowned, full, taken, usable } = addressesOf(report)
+    if (by !== 'comparison' || full !== true || unowned === undefined || usable === undefined) return []
+    if (unowned > usable / 50 || (taken ?? 0) < usable) return []
+    const says = `all ${usable} addresses are in use, and a comparison found ${unowned} without an owner`
+    return [{ cause: 'ipam-full-no-leak', ...wayOf(addressesOf(report)), for: [clue(says, 'proves')] }]
   },
 }
 
@@ -159,7 +174,7 @@ const uncounted: CauseRule = {
       {
         cause: 'ipam-full-no-leak',
         ...wayOf(sum),
-        for: [clue(says, sum.maxPods === undefined && sum.manager === 'host-local' ? 'hints' : 'supports')],
+        for: [clue(says, 'supports')],
         missing,
       },
     ]
@@ -187,6 +202,7 @@ const exhausted: CauseRule = {
 export const heldRules: CauseRule[] = [
   withoutOwner,
   fullOfLiving,
+  fullAfterCheck,
   smallerThanLimit,
   moreThanLimit,
   uncounted,

@@ -81,11 +81,11 @@ interface Decision {
 /** Where an ADD and its rollback failed at once, the rollback's part begins here (dockershim prints both in brackets). */
 const rollback = ', failed to clean up sandbox container'
 
-const tryRule = (rule: MessageRule, lower: string, aboutCni: boolean): Decision | undefined => {
-  if (rule.only === 'cni' && !aboutCni) return undefined
-  if (rule.only === 'not-cni' && aboutCni) return undefined
+const tryRule = (rule: MessageRule, lower: string): Decision | undefined => {
   const match = rule.when.exec(lower)
   if (match === null) return undefined
+  if (rule.only === 'cni' && !isAboutCni(lower)) return undefined
+  if (rule.only === 'not-cni' && isAboutCni(lower)) return undefined
   const around = operationAt(lower, match.index)
   const operation = around === 'none' || rule.operation === 'none' ? (rule.operation ?? around) : around
   if ((rule.only === 'add' || rule.only === 'del') && operation !== rule.only) return undefined
@@ -94,9 +94,8 @@ const tryRule = (rule: MessageRule, lower: string, aboutCni: boolean): Decision 
 
 /** The rule that decides. The same reason told for an ADD and its rollback counts as the rollback's, which stays behind. */
 const decide = ({ lower }: PlainText): Decision | undefined => {
-  const aboutCni = isAboutCni(lower)
   for (const rule of messageRules) {
-    const decision = tryRule(rule, lower, aboutCni)
+    const decision = tryRule(rule, lower)
     if (decision === undefined) continue
     const cut = lower.indexOf(rollback)
     if (cut < 0 || decision.at > cut || rule.kind === 'exhausted') return decision
@@ -107,6 +106,10 @@ const decide = ({ lower }: PlainText): Decision | undefined => {
   }
   return undefined
 }
+
+/** Only of a failure: other lines name the same calls in passing, and a journal is full of them. */
+const operationOfUnknown = ({ lower }: PlainText): CniOperation =>
+  lower.includes('fail') || lower.includes('error') ? operationAt(lower, lower.length) : 'none'
 
 const unknownText = 'The message is none that is known.'
 
@@ -119,7 +122,7 @@ export const readCniMessage = (text: string): CniMessage => {
   const plain = plainText(text)
   const decision = decide(plain)
   const kind = decision?.rule.kind ?? 'other'
-  const operation = decision?.operation ?? operationAt(plain.lower, plain.lower.length)
+  const operation = decision?.operation ?? operationOfUnknown(plain)
   const { causes = [], onDel } = decision?.rule ?? {}
   return {
     ...partsOf(plain.text, decision?.at ?? plain.text.length),

@@ -60,7 +60,7 @@ export const agentRules: MessageRule[] = [
     ...agentGone,
     code: 'CNI_AGENT_DOWN_MULTUS',
     when: new RegExp(
-      `multus\\.sock|multus-cni[^\\n]{0,200}${refused}|//dummy/cni[^\\n]{0,200}${refused}|failed to send cni request`,
+      `multus\\.sock|multus-cni[^\\n]{0,200}dial (?:unix|tcp)[^\\n]{0,200}${refused}|//dummy/cni[^\\n]{0,200}${refused}|failed to send cni request`,
     ),
     says: 'The Multus daemon on this node does not answer.',
   },

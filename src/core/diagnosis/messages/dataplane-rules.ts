@@ -22,7 +22,7 @@ export const dataplaneRules: MessageRule[] = [
     // Kubelets up to 1.8 give no reason in these two lines; the plugin had lost the ended container's namespace.
     code: 'NETNS_GONE',
     kind: 'runtime-error',
-    when: /failed to teardown network for pod [^\n]{0,120} using network plugins ["'`]?\w{1,20}["'`]?: no such file|failed to stop sandbox \{["'`]?docker["'`]? /,
+    when: /failed to teardown network for pod [^\n]{0,120} using network plugins ["'`]?\w{1,20}["'`]?: no such file|failed to stop sandbox \{["'`]?docker["'`]?/,
     causes: ['cni-del-failing', 'runtime-error'],
     operation: 'del',
     says: 'An old kubelet could not take the network of an ended container down.',

@@ -102,22 +102,26 @@ const pathIn = (text: string): string | undefined =>
 /** Old lines give a Pod's uid where others give its name or namespace. */
 const uid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
 
-/** `name_namespace`, with the uid in brackets or without: the kubelet's and dockershim's way to name a Pod. */
+const dns = '[a-z0-9](?:[a-z0-9.-]{0,251})'
+/** `name_namespace`, with the uid in brackets or without: the way of kubelet, dockershim and CRI-O. */
+const podThenSpace = new RegExp(
+  `(?:\\bk8s_(?:POD_)?|pod:? ${quote}?|for ${quote})(${dns})_(${dns})(?:[("'\`_]|$)|Name:(${dns}),[^}]{0,80}Namespace:(${dns}),`,
+)
+const spaceThenPod = new RegExp(
+  `pod="(${dns})/(${dns})"|\\[(${dns})/(${dns})[/: \\]]|(?:adding|removing) pod (${dns})_(${dns}) |error (?:adding|deleting) (${dns})_(${dns})[/ ]`,
+  'i',
+)
+const podAlone = new RegExp(`(?:network )?for pod ${quote}(${dns})${quote}`)
+
 const podIn = (text: string): [pod: string | undefined, namespace: string | undefined] => {
-  const dns = '[a-z0-9](?:[a-z0-9.-]{0,251})'
-  const podFirst = new RegExp(
-    `(?:\\bk8s_(?:POD_)?|pod:? ${quote}?|for ${quote})(${dns})_(${dns})(?:[("'\`_]|$)|Name:(${dns}),[^}]{0,80}Namespace:(${dns}),`,
-  ).exec(text)
+  const podFirst = podThenSpace.exec(text)
   if (podFirst) return [podFirst[1] ?? podFirst[3], podFirst[2] ?? podFirst[4]]
-  const spaceFirst = new RegExp(
-    `pod="(${dns})/(${dns})"|\\[(${dns})/(${dns})[/: \\]]|(?:adding|removing) pod (${dns})_(${dns}) |error (?:adding|deleting) (${dns})_(${dns})[/ ]`,
-    'i',
-  ).exec(text)
+  const spaceFirst = spaceThenPod.exec(text)
   if (spaceFirst) {
     const [space, pod] = spaceFirst.slice(1).filter(group => group !== undefined)
     return [pod, space]
   }
-  return [firstOf(text, new RegExp(`(?:network )?for pod ${quote}(${dns})${quote}`)), undefined]
+  return [firstOf(text, podAlone), undefined]
 }
 
 const sandboxIn = (text: string): string | undefined =>
@@ -133,14 +137,11 @@ const sandboxIn = (text: string): string | undefined =>
     /for id ([0-9a-f]{64})/,
   )
 
-const networkIn = (text: string): string | undefined =>
-  lastOf(
-    text,
-    new RegExp(
-      `(?:cni|container to|to|get|set) network ${quote}(${name})${quote}|invoking conflist(?:add|del) - ${quote}(${name})${quote}|available in network: ?(${name})|from network ${name}/(${name}):|plugin type=${quote}${name}${quote} name=${quote}(${name})${quote}`,
-      'gi',
-    ),
-  )
+const networkNamed = new RegExp(
+  `(?:cni|container to|to|get|set) network ${quote}(${name})${quote}|invoking conflist(?:add|del) - ${quote}(${name})${quote}|available in network: ?(${name})|from network ${name}/(${name}):|plugin type=${quote}${name}${quote} name=${quote}(${name})${quote}`,
+  'gi',
+)
+const objectNamed = new RegExp(`(?:configmaps?|secrets?|for volume) ${quote}(${name})${quote}`, 'i')
 
 /** Reads what a plain text names; `at` is where the words stand that decided. */
 export const partsOf = (text: string, at: number): MessageParts => {
@@ -158,18 +159,14 @@ export const partsOf = (text: string, at: number): MessageParts => {
     delegates: delegatesIn(text),
     rangeIndex: numberOf(index, 999),
     ranges: rangesIn(text),
-    network: networkIn(text)?.replace(/[.;]$/, ''),
+    network: lastOf(text, networkNamed)?.replace(/[.;]$/, ''),
     path: pathIn(text),
     port: numberOf(port, 65_535),
     pod,
     namespace,
     sandboxId: sandboxIn(text),
     volumes: volumes?.split(/[ ,]+/).filter(each => each !== '') ?? [],
-    object: firstOf(
-      text,
-      new RegExp(`(?:configmaps?|secrets?|for volume) ${quote}(${name})${quote}`, 'i'),
-      /in (?:configmap|secret) ([\w./-]{1,253})/i,
-    ),
+    object: firstOf(text, objectNamed, /in (?:configmap|secret) ([\w./-]{1,253})/i),
     image: firstOf(text, /image:? ["'`]([^"'`\s]{1,300})["'`]/i),
   }
 }

@@ -29,6 +29,7 @@ const cut = (text: string): string =>
 
 /** Backslashes before a quote: 0, 1, 3, 7 for texts quoted 0, 1, 2 and 3 times. */
 const quotingOf = (text: string): number => {
+  if (!text.includes('\\')) return 0
   const runs = [...text.matchAll(/(\\{1,15})["']/g)].map(match => match[1]?.length ?? 0)
   return Math.floor(Math.log2(Math.max(0, ...runs) + 1))
 }
@@ -39,16 +40,21 @@ const entities: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"'
 const terminalColour = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]{0,12}m`, 'g')
 
 /** Undoes Go's %q, JSON's strings and chat's own marks, however often they were put on top of each other. */
-const unquoted = (text: string): string =>
-  text
+const unquoted = (text: string): string => {
+  const straight = text
     .replace(/\r\n?/g, '\n')
-    .replace(terminalColour, '')
-    .replace(/&(lt|gt|amp|quot);/g, (_, name: string) => entities[name] ?? '')
     .replace(/[“”„]/g, '"')
     .replace(/[‘’]/g, "'")
+    .replace(terminalColour, '')
+  const typed = straight.includes('&')
+    ? straight.replace(/&(lt|gt|amp|quot);/g, (_, entity: string) => entities[entity] ?? '')
+    : straight
+  if (!typed.includes('\\')) return typed
+  return typed
     .replace(/\\{1,15}u(003[ce]|002[267])/gi, (_, hex: string) => escapes[hex.toLowerCase()] ?? '')
     .replace(/\\{1,15}([nrt])/g, ' ')
     .replace(/\\{1,15}(["'/])/g, '$1')
+}
 
 interface Prefix {
   /** Anchored at the start. Group 1, where there is one, is the program, the reason or the level. */
@@ -112,10 +118,17 @@ const stripped = (line: string): Stripped => {
 }
 
 /** Which line of which file wrote a message changes with every release and is dropped before anything is matched. */
-const withoutPlaces = (text: string): string => text.replace(/[\w./-]{1,120}\.go:\d{1,6}(?:\]|:)?/g, '')
+const withoutPlaces = (text: string): string =>
+  text.includes('.go:') ? text.replace(/[\w./-]{1,120}\.go:\d{1,6}(?:\]|:)?/g, '') : text
 
 const fromJson = (text: string): string | undefined =>
   /"(?:SYSLOG_IDENTIFIER|_COMM|logger|component)" ?: ?"([\w.@-]{1,64})"/.exec(text)?.[1]
+
+/** Letters whose lower case is longer would shift every place behind them. */
+const lowerOf = (text: string): string => {
+  const lower = text.toLowerCase()
+  return lower.length === text.length ? lower : text.replace(/[A-Z]+/g, letters => letters.toLowerCase())
+}
 
 /** Reads one message of any shape; of several lines, each loses its own prefix and they become one. */
 export const plainText = (raw: string): PlainText => {
@@ -128,13 +141,12 @@ export const plainText = (raw: string): PlainText => {
   const text = withoutPlaces(joined).trim()
   return {
     text,
-    lower: text.replace(/[A-Z]+/g, letters => letters.toLowerCase()),
+    lower: lowerOf(text),
     shape: json ? 'json' : (lines.find(({ shape }) => shape !== undefined)?.shape ?? 'plain'),
     quoting: quotingOf(some),
     program:
       lines.find(({ program }) => program !== undefined)?.program ?? (json ? fromJson(text) : undefined),
-    combined:
-      /\(combined from similar events\): /.test(text) || /\(combined from similar events\): /.test(some),
+    combined: some.includes('(combined from similar events): '),
     reason: lines.find(({ reason }) => reason !== undefined)?.reason,
   }
 }

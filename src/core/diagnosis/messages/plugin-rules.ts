@@ -57,7 +57,7 @@ export const pluginRules: MessageRule[] = [
   {
     code: 'CNI_BIN_EXEC',
     kind: 'plugin-cannot-run',
-    when: /fork\/exec \S{1,200}: |exec format error|text file busy/,
+    when: /fork\/exec \/\S{1,200}:|exec format error|text file busy/,
     causes: ['cni-plugin-missing'],
     onDel: ['cni-plugin-missing', 'cni-del-failing'],
     says: 'A plugin binary is there but cannot be executed.',
@@ -105,7 +105,7 @@ export const pluginRules: MessageRule[] = [
   {
     code: 'CNI_CONF_MISSING',
     kind: 'config-missing',
-    when: /cni config uninitialized|cni plugin not initialized|cni config not initialized|no cni configuration file in|no networks? found in \/|network is not ready: |no network config found|networkpluginnotready|network plugin is not ready/,
+    when: /cni config uninitialized|cni plugin not initialized|cni config not initialized|no cni configuration file in|no networks? found in \/|network is not ready:|no network config found|networkpluginnotready|network plugin is not ready/,
     causes: ['cni-config-missing', 'cni-agent-down'],
     onDel: ['cni-config-missing', 'cni-agent-down', 'cni-del-failing'],
     says: 'The runtime has no network configuration.',

@@ -151,20 +151,26 @@ const filledOf = (report: Report, manager: AddressManager, said: boolean): Fille
   const number = Math.max(1, sets.length)
   const sizes = sets.flatMap(set => usableOfSet(set) ?? [])
   const smallest = sizes.length === sets.length && sizes.length > 0 ? Math.min(...sizes) : undefined
+  const count = report.store?.count ?? files
   const printed = fullSets(report).at(-1)
   if (printed !== undefined && manager === 'host-local') {
     const own = sets.length > 1 ? sets[printed.index] : undefined
     const usable = (sets.length === 1 ? sizes[0] : own && usableOfSet(own)) ?? usableOfSet(printed.set)
-    return { usable, taken: usable, full: true, sets: number }
+    // A message may be old: with one set the files that lie there now count.
+    const now = sets.length === 1 && roomLeft(count, usable) ? count : usable
+    return { usable, taken: now, full: now === usable, sets: number }
   }
-  const count = report.store?.count ?? files
   const usable = pool?.total ?? smallest
   const all = count === undefined ? undefined : Math.ceil(count / number)
   const taken =
     pool?.taken ?? (all === undefined ? (said ? usable : undefined) : Math.min(all, usable ?? all))
-  const full = said || (usable !== undefined && taken !== undefined ? taken >= usable : undefined)
-  return { usable, taken, full, sets: number }
+  const counted = usable !== undefined && taken !== undefined ? taken >= usable : undefined
+  return { usable, taken, full: said ? !roomLeft(taken, usable) : counted, sets: number }
 }
+
+/** More than a tenth of the addresses is free by the count. */
+const roomLeft = (taken: number | undefined, usable: number | undefined): boolean =>
+  taken !== undefined && usable !== undefined && taken < usable * 0.9
 
 /** Adds up what a report tells of addresses and of who may own them. */
 export const addressesOf = once((report: Report): Addresses => {

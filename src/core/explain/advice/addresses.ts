@@ -166,6 +166,20 @@ const nameAdvice: Advice[] = [
     [],
   ),
   name(
+    'dead-holder',
+    [
+      act(
+        'fix',
+        'Remove exactly the dead sandbox that has the name (stop, then remove it by its id), once the clock of the node is right.',
+      ),
+      act(
+        'fix',
+        'If the clock jumped at boot, let the kubelet and the runtime start after time synchronisation.',
+      ),
+    ],
+    ['Do not blame the network plugin: it is never reached.'],
+  ),
+  name(
     'docker',
     [
       act('look', 'Look at the container that has the name: running, dead or half removed.'),

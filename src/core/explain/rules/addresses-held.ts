@@ -154,6 +154,24 @@ const moreThanLimit: CauseRule = {
   },
 }
 
+const roomThough: CauseRule = {
+  name: 'room-though-said-full',
+  source: 'a message is of its moment: what is counted now tells whether addresses are left now',
+  read: report => {
+    const { said, full, taken, usable, unowned, by } = addressesOf(report)
+    if (!said || full !== false || by === 'ids' || isMany(unowned, taken)) return []
+    const says = `${taken} of ${usable} addresses are taken by the count: there is room, or the count is of another place or time`
+    const against = [clue(says, 'supports')]
+    const missing = [
+      'whether the message still comes, and whether the folder counted is the one of this network (dataDir, name)',
+    ]
+    return [
+      { cause: 'ipam-full-no-leak', for: [], against, missing },
+      { cause: 'ipam-leak', for: [], against, missing },
+    ]
+  },
+}
+
 const uncounted: CauseRule = {
   name: 'exhausted-not-counted',
   source:
@@ -205,6 +223,7 @@ export const heldRules: CauseRule[] = [
   fullAfterCheck,
   smallerThanLimit,
   moreThanLimit,
+  roomThough,
   uncounted,
   exhausted,
 ]

@@ -30,6 +30,32 @@ const slow = (report: Report): Clue[] => {
   ]
 }
 
+/** The sandbox that has the name is dead but listed, or was made before the clock was set: no request is in flight. */
+const deadHolder = (report: Report): Clue[] => {
+  const asked = report.commands.filter(({ cmd }) =>
+    /inspectp|crictl pods|docker (?:ps|inspect)/.test(cmd.slice(0, 2_000)),
+  )
+  const dead = asked.some(({ output }) =>
+    output.some(line => /NOTREADY|NotReady|\bExited\b|\bDead\b/.test(line.slice(0, 1_000))),
+  )
+  const early = report.commands.some(({ output }) =>
+    output.some(line => /\b19(?:69|70)-\d\d-\d\d/.test(line.slice(0, 1_000))),
+  )
+  return [
+    ...(dead
+      ? [{ says: 'a sandbox that is listed but dead has the name', weight: 'supports' as const }]
+      : []),
+    ...(early
+      ? [
+          {
+            says: "the node's clock began in 1970: times of that boot are out of order",
+            weight: 'supports' as const,
+          },
+        ]
+      : []),
+  ]
+}
+
 const nameReserved: CauseRule = {
   name: 'sandbox-name-reserved',
   source:
@@ -42,21 +68,19 @@ const nameReserved: CauseRule = {
         from !== 'command' && reading !== undefined && !beside.has(reading.kind) && reading.kind !== 'other',
     )
     const [inner] = own
+    const waits = slow(report)
+    const dead = deadHolder(report)
     return [
       {
         cause: 'sandbox-name-conflict',
-        way:
-          /k8s_POD_/.test(line.text) && /Conflict/.test(line.text)
-            ? 'docker'
-            : /crio|CRI-O|error reserving pod name/.test(line.text)
-              ? 'crio'
-              : 'containerd',
+        way: dead.length > 0 ? 'dead-holder' : /k8s_POD_/.test(line.text) ? 'docker' : 'in-flight',
         for: [
           {
             says: `the name of an earlier attempt is still taken: ${quoted(line.text, 220)}`,
-            weight: inner ? 'supports' : 'proves',
+            weight: inner || waits.length === 0 ? 'supports' : 'proves',
           },
-          ...slow(report),
+          ...waits,
+          ...dead,
         ],
         against: inner
           ? [

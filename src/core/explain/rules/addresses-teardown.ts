@@ -109,6 +109,19 @@ const teardownFails: CauseRule = {
         ],
         missing: held ? [] : ['whether Pods stay Terminating, and how many sandboxes are NotReady'],
       },
+      ...(weight === 'proves'
+        ? [
+            {
+              cause: 'ipam-leak' as const,
+              for: [
+                {
+                  says: 'the address of each such sandbox stays taken until its teardown comes through',
+                  weight: 'supports' as const,
+                },
+              ],
+            },
+          ]
+        : []),
     ]
   },
 }

@@ -99,13 +99,44 @@ export const agentPodsOf = (report: Report): AgentPod[] => {
     )
 }
 
+const gone =
+  /\b(?:removed|uninstalled|deleted|replaced|former(?:ly)?|old|previous(?:ly)?|earlier|migrated|was|no longer|left ?over|instead of)\b/
+
+/** Networks that the environment names, without those it tells are gone. */
+const toldNetworks = (report: Report): Network[] =>
+  told(report, 'cni', 'network', 'cni_plugin')
+    .slice(0, 2_000)
+    .split(/[;,()]/)
+    .filter(part => !gone.test(part))
+    .flatMap(networksNamed)
+
+const listsAgents =
+  /\bget\s+(?:[\w,]{0,40},)?(?:ds|daemonsets?(?:\.apps)?|pods?|po|all)\b(?=.{0,200}(?:-A\b|--all-namespaces|kube-system))/
+
+/** Names of what runs in the agents' namespaces, where a command listed all of it. */
+const listedAgents = ({ commands }: Report): string[] | undefined => {
+  const lists = commands.filter(
+    ({ cmd }) =>
+      listsAgents.test(cmd.slice(0, 2_000)) && !/\bgrep\b|\s-l\s|--selector/.test(cmd.slice(0, 2_000)),
+  )
+  const rows = lists.flatMap(({ output }) => output.slice(0, 2_000))
+  return rows.length < 2
+    ? undefined
+    : rows.flatMap(line => line.slice(0, 400).trim().split(/\s+/).slice(0, 2))
+}
+
 /** What this cluster runs, as far as its agents and the environment tell; empty where nothing does. */
-export const networksOf = (report: Report): Set<Network> =>
-  new Set([
-    ...networksNamed(told(report, 'cni', 'network', 'cni_plugin')),
-    ...podRowsOf(report).flatMap(({ name }) => agentOf(name)),
-    ...agentOf(report.rollout?.name ?? ''),
-  ])
+export const networksOf = (report: Report): Set<Network> => {
+  const listed = listedAgents(report)
+  const seen = [
+    ...podRowsOf(report).map(({ name }) => name),
+    ...(listed ?? []),
+    report.rollout?.name ?? '',
+  ].flatMap(agentOf)
+  // A list that has an agent of the network has that of a second one too, if there is one.
+  const complete = listed?.some(name => agentOf(name).length > 0) === true
+  return new Set([...(complete ? [] : toldNetworks(report)), ...seen])
+}
 
 /** A plugin of a network that this cluster does not run, as far as it is known what it runs. */
 export const isForeign = (report: Report, network: Network | undefined): boolean => {

@@ -1,5 +1,5 @@
 import { linesWith, quoted, told as environment } from '../../report/ask.js'
-import { agentPodsOf, podRowsOf } from '../../report/network-agents.js'
+import { agentPodsOf, isForeign, networkOfPlugin, podRowsOf } from '../../report/network-agents.js'
 import type { Report } from '../../report/report.js'
 import { type Spoken, spokenIn } from '../../report/spoken.js'
 import type { CauseRule, Clue, Suspicion } from '../rule.js'
@@ -60,7 +60,13 @@ const refused: CauseRule = {
     const [message] = messages
     if (message === undefined) return []
     const way = wayOf(message.text)
-    const weight: Clue['weight'] = way === 'token' || way === 'expired' ? 'proves' : 'supports'
+    const called = [message.reading.plugin, ...message.reading.delegates]
+    const foreign = called.some(each => isForeign(report, networkOfPlugin(each)))
+    const weight: Clue['weight'] = foreign
+      ? 'hints'
+      : way === 'token' || way === 'expired'
+        ? 'proves'
+        : 'supports'
     const clues = [clue(told(message), weight)]
     if (way === 'other-cluster' && noAgent(report))
       clues.push(clue("no agent runs that would keep the plugin's credential up to date", 'supports'))

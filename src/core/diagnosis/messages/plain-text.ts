@@ -135,6 +135,7 @@ export const plainText = (raw: string): PlainText => {
   const some = cut(raw)
   const lines = unquoted(some)
     .split('\n')
+    .filter(line => line.trim() !== '')
     .map(line => stripped(line))
   const json = /^\s{0,40}\{ ?"/.test(some)
   const joined = lines.map(({ rest }) => rest.trim()).join(' ')

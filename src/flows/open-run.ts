@@ -29,6 +29,21 @@ const wasOpened = (state: IncidentState | undefined, by: Actor, at: number): str
 }
 
 /**
+ * An old card keeps its button until it is drawn again, so what is offered is asked at the click: of the newest verdict, and
+ * a repair of the leak only where both were shown side by side (P-A2).
+ */
+const notOffered = (state: IncidentState, runbook: string): string | undefined => {
+  const verdict = state.evidence.at(-1)?.verdict
+  const isRepair = runbook.startsWith('leak-')
+  const offered = verdict?.runbooks ?? []
+  if (isRepair ? !offered.includes(runbook) : offered.length === 0)
+    return `${runbook} is not offered any more: ${verdict?.headline ?? `nothing is known of ${state.node} yet`}. Look at the newest message.`
+  return isRepair && state.comparisons.length === 0
+    ? 'Compare the repairs first: a repair is chosen on the card that shows both.'
+    : undefined
+}
+
+/**
  * A runbook chosen for a node → a run. One event in the incident's history decides; of two clicks at the same moment
  * one finds it there already. Answers the sentence for the person who clicked.
  */
@@ -67,7 +82,8 @@ export const openRun =
         answer = `The incident has moved on (${now?.status ?? 'gone'}); look at its newest message.`
         return []
       }
-      return [{ at, by, type: 'RunOpened', run, runbook: runbook.name }]
+      answer = notOffered(now, runbook.name) ?? ''
+      return answer ? [] : [{ at, by, type: 'RunOpened', run, runbook: runbook.name }]
     })
     if (!written.changed) {
       const mine = foldIncident(node, written.events, deps.settings.incidentWindowMs)?.runs.some(

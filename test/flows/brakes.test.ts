@@ -119,7 +119,7 @@ describe('B9: paused', () => {
     const { brakes, events, history, jobs, waiting } = await world()
     await waiting()
     await history.append<RunEvent>(runStream(run), 2, [event(1, 'StepApproved', { index: 0, digest })])
-    await history.append<IncidentEvent>(incidentStream('node-07'), 2, [
+    await history.append<IncidentEvent>(incidentStream('node-07'), 3, [
       { at: t0, by: 'U1', type: 'RunOpened', run, runbook: 'leak-reconcile' },
     ])
     await pause(brakes, 'U2', 'x')

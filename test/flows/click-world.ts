@@ -20,12 +20,22 @@ const diagnosed = (node: string): IncidentEvent[] => [
   { at: t0, by: 'cnibot', type: 'Opened', why: `${node} is full` },
 ]
 
+/** Both repairs were shown side by side, so that one may be chosen. */
+export const compared: IncidentEvent = {
+  at: t0,
+  by: 'cnibot',
+  type: 'RepairsCompared',
+  comparison: { readAt: t0, addresses: { give: 2, leave: 0 }, pods: { unknown: 'not read' }, past: {} },
+}
+
 interface Given {
   approvers?: string[]
   byRisk?: Partial<Record<Risk, string[]>>
   selfApproval?: boolean
   paused?: boolean
   nodes?: string[]
+  /** Without the comparison that a choice of repair needs. */
+  uncompared?: true
 }
 
 /** Two nodes with a diagnosis, and people who click on what their threads show. */
@@ -34,7 +44,10 @@ export const clickWorld = async (given: Given = {}) => {
   const history = fakeHistory(clock)
   const jobs = fakeJobs(clock)
   for (const node of given.nodes ?? ['node-07', 'node-08'])
-    await history.append(incidentStream(node), 0, diagnosed(node))
+    await history.append(incidentStream(node), 0, [
+      ...diagnosed(node),
+      ...(given.uncompared ? [] : [compared]),
+    ])
   const deps: DecideDeps = {
     clusterName: 'prod-eu1',
     history,

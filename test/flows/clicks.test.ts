@@ -1,7 +1,8 @@
-import { runStream } from '../../src/core/incident/incident.js'
+import { type IncidentEvent, incidentStream, runStream } from '../../src/core/incident/incident.js'
 import type { RunEvent } from '../../src/core/runbook/run.js'
 import { standing } from '../../src/core/runbook/standing.js'
 import { type FleetEvent, fleetStream, underRepair } from '../../src/flows/fleet.js'
+import { nothingFound } from '../fakes/verdict.js'
 import { digest, done, event, failed, fold, opened, planned, t0 } from '../unit/runbook/runs.js'
 import { clickWorld as world } from './click-world.js'
 
@@ -69,7 +70,7 @@ test('an outdated plan is refused with a sentence, and the newest stays', async 
 test('a button of another cluster does nothing here', async () => {
   const { click, incident } = await world()
   expect(await click('U1', { cluster: 'other' })).toContain('belongs to cluster other')
-  expect(await incident()).toHaveLength(2)
+  expect(await incident()).toHaveLength(3)
 })
 
 test('P-A1: hold is an end of its own; P-P6: closing by hand needs a reason', async () => {
@@ -93,7 +94,7 @@ test.each(['reconcile', 'cordon', 'hold', 'close'] as const)(
   async action => {
     const { click, incident } = await world()
     expect(await click('U9', { action }, 'because')).toContain('not on the approver list')
-    expect(await incident()).toHaveLength(2)
+    expect(await incident()).toHaveLength(3)
   },
 )
 
@@ -137,3 +138,33 @@ test('undo and retry are for a run that waits for a decision, and say so otherwi
   const { click, plan } = await waiting()
   expect(await click('U1', { action: 'retry', ...plan })).toContain('Not now: the run is awaiting')
 })
+
+test.each([
+  ['reconcile', 'leak-reconcile'],
+  ['cordon', 'cordon'],
+] as const)(
+  'P-A6: an old card that still has its button %s opens nothing that the newest verdict does not offer',
+  async (action, name) => {
+    const { click, history, incident } = await world()
+    const verdict = { ...nothingFound, cause: 'runtime-error', headline: 'The runtime is silent' }
+    const seen: IncidentEvent = {
+      at: t0 + 5_000,
+      by: 'cnibot',
+      type: 'EvidenceCollected',
+      bundle: 'b-2',
+      counts: undefined,
+      reason: undefined,
+      verdict,
+    }
+    const before = await incident()
+    await history.append<IncidentEvent>(incidentStream('node-07'), before.length, [seen])
+    expect(await click('U1', { action })).toBe(
+      `${name} is not offered any more: The runtime is silent. Look at the newest message.`,
+    )
+    expect(await incident()).toHaveLength(before.length + 1)
+    expect((await history.read(fleetStream)).events.map(event => (event as FleetEvent).type)).toEqual([
+      'Taken',
+      'Freed',
+    ])
+  },
+)

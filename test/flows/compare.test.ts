@@ -47,7 +47,7 @@ const settings = {
 }
 
 const world = async (pods: FakePod[] = []) => {
-  const made = await clickWorld()
+  const made = await clickWorld({ uncompared: true })
   const cluster = fakeCluster({ nodes: [fakeNode('node-07')], pods })
   const list = async () => [{ ...runbook(), name: 'leak-reconcile' }, drainBook]
   const deps = {
@@ -109,6 +109,14 @@ test('P-A2: a repair is chosen on the comparison alone, which anybody may ask fo
   expect(await click('U1', { action: 'compare' })).toMatch(/being looked at already/)
   expect(jobs.waiting()).toEqual([{ kind: 'compare', node: 'node-07', length: 4 }])
   expect((await incident()).status).toBe('diagnosed')
+})
+
+test('P-A2: no repair begins before both were shown side by side, whichever button is clicked', async () => {
+  const { click, incident } = await world()
+  expect(await click('U1', { action: 'reconcile' })).toBe(
+    'Compare the repairs first: a repair is chosen on the card that shows both.',
+  )
+  expect((await incident()).runs).toEqual([])
 })
 
 test('P-A2: a job that was lost in a crash is asked for again', async () => {

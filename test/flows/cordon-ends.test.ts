@@ -84,7 +84,7 @@ const ended = async (outcome: Outcome, node: Parameters<typeof fakeNode>[1] | 'u
   const state = foldRun(events)!
   await history.append<RunEvent>(runStream(run), 0, events)
   const openedRun: IncidentEvent = { at: t0, by: 'U1', type: 'RunOpened', run, runbook: 'leak-reconcile' }
-  await history.append<IncidentEvent>(incidentStream('node-07'), 2, [openedRun])
+  await history.append<IncidentEvent>(incidentStream('node-07'), 3, [openedRun])
   const settings = { ...workerSettings, incidentWindowMs: windowMs }
   const settling: Parameters<typeof settle>[0] = { ...deps, cluster, shell, log: fakeLog(), settings }
   await settle(settling, state)

@@ -23,7 +23,7 @@ describe('B9: storm', () => {
   const stormy = async (broken: number) => {
     const made = await world({ nodes })
     const breaks = async (node: string) =>
-      made.history.append<IncidentEvent>(incidentStream(node), 2, [stuck(node, made.clock.now())])
+      made.history.append<IncidentEvent>(incidentStream(node), 3, [stuck(node, made.clock.now())])
     const starts = async (node: string) => {
       const end = { at: made.clock.now(), how: 'started' as const, replacement: undefined }
       const ticket = `payments/Deployment/api uid-${node}`

@@ -161,6 +161,13 @@ export const startWorld = async (runbook: string, leaks = 3) => {
     { at, by: 'cnibot', type: 'EvidenceWanted', why: 'a test' },
   ])
   await worker().collect({ kind: 'collect', node, length: 1 })
+  const collected = await history.read<IncidentEvent>(incidentStream(node))
+  // A repair is chosen on the card that shows both.
+  const unread = { unknown: 'not looked at in this test' }
+  const comparison = { readAt: clock.now(), addresses: unread, pods: unread, past: {} }
+  await history.append<IncidentEvent>(incidentStream(node), collected.length, [
+    { at: clock.now(), by: 'cnibot', type: 'RepairsCompared', comparison },
+  ])
   const answer = await openRun(deciding)({ node, incident: `${node}.1`, runbook, by: 'U1' })
   if (answer !== '') throw new Error(`the run was not opened: ${answer}`)
   return { clock, history, jobs, log, ports, worker, incident, run, click, ...machine }

@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import { RunbookError } from './adapters/files/runbooks.js'
 import type { ExportOptions, VerifyOptions } from './cli/audit.js'
+import type { ExplainOptions } from './cli/explain.js'
 import { SettingsError } from './config.js'
 import { Refused } from './ports.js'
 
@@ -48,6 +49,18 @@ program
   .action(async (node: string, options: Record<string, string | boolean>) => {
     const { diagnoseNode } = await import('./cli/diagnose.js')
     await diagnoseNode(node, options).catch(failWith)
+  })
+
+program
+  .command('explain')
+  .description(
+    'says what a saved bundle (diagnose --json) or a case shows, and what to do; needs no cluster, Redis or Slack',
+  )
+  .argument('[file]', 'JSON; - or nothing: standard input')
+  .option('--json', 'print the answer as JSON')
+  .action(async (file: string | undefined, options: ExplainOptions) => {
+    const { explainFile } = await import('./cli/explain.js')
+    await explainFile(file, options).catch(failWith)
   })
 
 const audit = program

@@ -56,12 +56,14 @@ const managers: [AddressManager, RegExp][] = [
 ]
 
 const managerOf = (report: Report): AddressManager => {
-  const { store, lines } = report
+  const { store, lines, commands } = report
   const plugin = store?.plugin?.toLowerCase() ?? ''
   const local = /host-local|kubenet/
   if (local.test(plugin)) return 'host-local'
   if (lines.some(({ reading }) => reading?.kind === 'exhausted')) return 'host-local'
-  const texts = [plugin, ...lines.map(({ text }) => text.slice(0, 2_000))]
+  const texts = [plugin, ...commands.map(({ cmd }) => cmd), ...lines.map(({ text }) => text)].map(text =>
+    text.slice(0, 2_000),
+  )
   const named = managers.find(([, pattern]) => texts.some(text => pattern.test(text)))
   if (named) return named[0]
   const stack = told(report, 'cni', 'ipam', 'network')

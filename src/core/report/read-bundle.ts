@@ -1,6 +1,7 @@
 import { readCniMessage } from '../diagnosis/cni-message.js'
 import { type Bundle, isKnown, type PodFacts, valueIn } from '../evidence/bundle.js'
 import { type Gap, measure } from '../ipam/gap.js'
+import { foldLines } from './fold-lines.js'
 import type { Line, PodRow, Report, StandingCounts } from './report.js'
 
 const eventLines = ({ events, node }: Bundle): Line[] =>
@@ -18,16 +19,18 @@ const eventLines = ({ events, node }: Bundle): Line[] =>
     }))
 
 const journalLines = ({ journal }: Bundle): Line[] =>
-  (valueIn(journal)?.lines ?? []).map(({ unit, text }) => ({
-    from: 'journal',
-    source: unit,
-    object: undefined,
-    count: 1,
-    overMs: undefined,
-    warning: false,
-    text,
-    reading: readCniMessage(text),
-  }))
+  foldLines(
+    (valueIn(journal)?.lines ?? []).map(({ unit, text }) => ({
+      from: 'journal',
+      source: unit,
+      object: undefined,
+      count: 1,
+      overMs: undefined,
+      warning: false,
+      text,
+      reading: undefined,
+    })),
+  ).map(line => ({ ...line, reading: readCniMessage(line.text) }))
 
 const podRow = (pod: PodFacts): PodRow => ({
   namespace: pod.namespace,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { readCniMessage } from '../diagnosis/cni-message.js'
+import { foldLines } from './fold-lines.js'
 import { readDuration } from './duration.js'
 import { readPodRow } from './pod-row.js'
 import type { Line, Report } from './report.js'
@@ -105,22 +106,25 @@ const eventLines = (events: NonNullable<Inputs['events']>): Line[] =>
     reading: readCniMessage(message),
   }))
 
-const plainLine = (from: Line['from'], source: string, line: string): Line => ({
+const plainLine = (from: Line['from'], source: string, text: string): Line => ({
   from,
   source,
   object: undefined,
   count: 1,
   overMs: undefined,
   warning: false,
-  text: line,
-  reading: from === 'command' ? undefined : readCniMessage(line),
+  text,
+  reading: undefined,
 })
+
+const folded = (lines: readonly Line[]): Line[] =>
+  foldLines(lines).map(line => ({ ...line, reading: readCniMessage(line.text) }))
 
 const allLines = ({ events = [], journal = [], agent_logs = [], commands = [] }: Inputs): Line[] => [
   ...eventLines(events),
-  ...journal.map(({ unit, line }) => plainLine('journal', unit ?? '', line)),
-  ...agent_logs.map(line => plainLine('agent-log', '', line)),
-  ...commands.flatMap(({ cmd, output }) => output.map(line => plainLine('command', cmd, line))),
+  ...folded(journal.map(({ unit, line }) => plainLine('journal', unit ?? '', line))),
+  ...folded(agent_logs.map(line => plainLine('agent-log', '', line))),
+  ...commands.flatMap(({ cmd, output }) => foldLines(output.map(line => plainLine('command', cmd, line)))),
 ]
 
 const nodeOf = ({ node }: Inputs): Report['node'] =>

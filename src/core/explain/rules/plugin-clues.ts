@@ -34,10 +34,14 @@ export const podOf = ({ object }: Spoken): string => object?.slice(0, 260).split
 /** Of the runtime, not of an agent. */
 export const runtimeSocket = /(?:containerd|crio|cri-dockerd|dockershim|docker)\.sock\b/
 
+/** The API server's, which is no agent of the node. */
+const serverPort = /(?:dial tcp|https:\/\/)[^\n]{1,80}:(?:443|6443)\b/
+
 /** A plugin or the runtime says that the agent is not there; not where the plugin is one that nobody runs here. */
 export const unanswered = (report: Report): Spoken[] =>
   firstFor(report, 'cni-agent-down').filter(({ reading }) => {
-    if (runtimeSocket.test(reading.plain.slice(0, 8_192))) return false
+    const said = reading.plain.slice(0, 8_192)
+    if (runtimeSocket.test(said) || serverPort.test(said)) return false
     const plugins = [reading.plugin, ...reading.delegates].map(networkOfPlugin)
     return (
       (reading.kind === 'agent-down' || reading.kind === 'agent-error') &&

@@ -24,7 +24,7 @@ const kinds: [way: string, weight: Clue['weight'], RegExp][] = [
   [
     'security',
     'proves',
-    /apparmor(?:_parser| profile| failed)[^\n]{0,160}(?:not found|error|fail|denied|not loaded|not supported)|(?:error|unable)[^\n]{0,60}(?:seccomp|apparmor|selinux label|write label)|seccomp[^\n]{0,80}(?:not supported|invalid|error adding|unable)|failed to set (?:file|process) label/i,
+    /apparmor failed to (?:apply|load)|apparmor(?:_parser| profile)[^\n]{0,160}(?:not found|error|fail|denied|not loaded|not supported)|(?:error|unable)[^\n]{0,60}(?:seccomp|apparmor|selinux label|write label)|seccomp[^\n]{0,80}(?:not supported|invalid|error adding|unable)|failed to set (?:file|process) label/i,
   ],
   [
     'cri-version',
@@ -45,9 +45,12 @@ const faulty: CauseRule = {
   read: report =>
     spokenIn(report)
       .flatMap(spoken => {
-        if (spoken.reading.kind === 'container' || spoken.reading.kind === 'disk-full') return []
+        const { kind } = spoken.reading
+        if (kind === 'disk-full') return []
         const text = spoken.text.slice(0, 8_192)
-        const found = kinds.find(([, , pattern]) => pattern.test(text))
+        const found = kinds.find(
+          ([way, , pattern]) => (kind !== 'container' || way === 'security') && pattern.test(text),
+        )
         return found === undefined
           ? []
           : [

@@ -1,14 +1,5 @@
 import { authRules } from '../../../src/core/explain/rules/plugin-auth.js'
-import {
-  agent,
-  eachRow,
-  event,
-  foreignAuthority,
-  journal,
-  ran,
-  type Row,
-  unauthorized,
-} from './plugin-seen.js'
+import { eachRow, event, foreignAuthority, journal, ran, type Row, unauthorized } from './plugin-seen.js'
 
 const credentials: Row[] = [
   ['plugin-credential-refused', 'a token', event(unauthorized), ['cni-auth proves']],

@@ -1,15 +1,5 @@
 import { configRules } from '../../../src/core/explain/rules/plugin-config.js'
-import {
-  agent,
-  eachRow,
-  event,
-  journal,
-  noSocket,
-  ran,
-  type Row,
-  setup,
-  uninitialized,
-} from './plugin-seen.js'
+import { eachRow, event, journal, noSocket, ran, type Row, setup, uninitialized } from './plugin-seen.js'
 
 const configuration: Row[] = [
   ['runtime-has-no-config', 'the node says so', uninitialized, ['cni-config-missing supports']],

@@ -1,15 +1,5 @@
 import { runtimeRules } from '../../../src/core/explain/rules/plugin-runtime.js'
-import {
-  agent,
-  eachRow,
-  event,
-  journal,
-  noSocket,
-  ran,
-  type Row,
-  setup,
-  unauthorized,
-} from './plugin-seen.js'
+import { eachRow, event, journal, noSocket, ran, type Row, setup, unauthorized } from './plugin-seen.js'
 
 const runtimes: Row[] = [
   [

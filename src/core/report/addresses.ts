@@ -57,7 +57,7 @@ const managers: [AddressManager, RegExp][] = [
 
 const managerOf = (report: Report): AddressManager => {
   const { store, lines, commands } = report
-  const plugin = store?.plugin?.toLowerCase() ?? ''
+  const plugin = (store?.plugin ?? '').slice(0, 200).toLowerCase()
   const local = /host-local|kubenet/
   if (local.test(plugin)) return 'host-local'
   if (lines.some(({ reading }) => reading?.kind === 'exhausted')) return 'host-local'
@@ -66,7 +66,7 @@ const managerOf = (report: Report): AddressManager => {
   )
   const named = managers.find(([, pattern]) => texts.some(text => pattern.test(text)))
   if (named) return named[0]
-  const stack = told(report, 'cni', 'ipam', 'network')
+  const stack = told(report, 'cni', 'ipam', 'network').slice(0, 2_000)
   if (local.test(stack) || store?.dataDir?.includes('/cni') === true) return 'host-local'
   const byName = managers.find(
     ([name, pattern]) => pattern.test(stack) || (name !== 'calico' && stack.includes(name)),

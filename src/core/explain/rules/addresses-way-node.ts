@@ -118,7 +118,7 @@ const engineSwap = onLeak(
   report => {
     const line =
       /(?:docker|containerd|engine|runtime|cri-?o)\b.{0,40}\b(?:upgrade|update|restart|replace|migrat|crash)/i
-    const text = `${(report.symptom ?? '').slice(0, 2_000)} ${told(report, 'history', 'change', 'changes', 'recent_change')}`
+    const text = `${(report.symptom ?? '').slice(0, 2_000)} ${told(report, 'history', 'change', 'changes', 'recent_change').slice(0, 2_000)}`
     return line.test(text)
       ? [
           leak('runtime-restart', [

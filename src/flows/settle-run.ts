@@ -1,36 +1,11 @@
 import { foldIncident, type IncidentEvent, incidentStream } from '../core/incident/incident.js'
-import type { Outcome, RunState } from '../core/runbook/run.js'
+import type { RunState } from '../core/runbook/run.js'
 import { type CordonState, cordonMark, cordonState } from '../core/runbook/cordon-mark.js'
 import { Failed, Refused, Unreachable } from '../ports.js'
+import { outcomeWords } from '../view/outcome.js'
 import { freeNode } from './fleet.js'
 import { record } from './record.js'
 import type { RunStepDeps } from './step-events.js'
-
-const sayOutcome = (state: RunState, outcome: Outcome): string => {
-  const removed = state.lines.flatMap(l =>
-    (l.done?.kind === 'remove-orphans' || l.done?.kind === 'drain') && l.status === 'done'
-      ? [l.done.says]
-      : [],
-  )
-  const failed = state.lines.findLast(l => l.error)?.error?.message
-  const left = state.lines
-    .filter(l => l.status === 'undo-failed')
-    .map(l => `${l.spec.kind}: ${l.error?.message ?? 'failed'}`)
-  switch (outcome) {
-    case 'completed':
-      return removed.join('; ') || `${state.runbook.name} done`
-    case 'stuck':
-      return `undo did not work: ${left.join('; ')}`
-    case 'undone': {
-      const behind = state.lines.reduce((sum, line) => sum + line.leftBehind.length, 0)
-      const words = failed ? `undone after: ${failed}` : 'undone'
-      return behind > 0 ? `${words}; ${behind} could not be put back` : words
-    }
-    case 'held':
-    case 'abandoned':
-      return failed ? `${outcome} after: ${failed}` : outcome
-  }
-}
 
 type RunEnd = Omit<IncidentEvent & { type: 'RunEnded' }, 'at' | 'type'>
 
@@ -79,7 +54,7 @@ export const settle = (deps: RunStepDeps, state: RunState): Promise<void> => {
     by: state.endedBy ?? 'cnibot',
     run,
     outcome,
-    says: sayOutcome(state, outcome),
+    says: outcomeWords(state, outcome),
     recountAt: outcome === 'completed' && watch ? at + watch.after : undefined,
     ...(escalateTo === undefined ? {} : { escalateTo }),
   })

@@ -95,8 +95,10 @@ export const cordon: Step<'cordon'> = {
   undo: async (_plan, _done, ctx) => {
     const facts = await nodeNow(ctx)
     if (!facts.unschedulable) return 'already schedulable'
-    if (facts.cordonedBy !== markOf(ctx))
-      return `left cordoned: the cordon is of ${theirs(facts)}, not this incident's`
+    if (facts.cordonedBy !== markOf(ctx)) {
+      const whose = `the cordon is of ${theirs(facts)}, not this incident's`
+      return { says: `left cordoned: ${whose}`, left: [`${ctx.run.node} stays cordoned: ${whose}`] }
+    }
     await ctx.cluster.setSchedulable(ctx.run.node, lifted(ctx))
     return 'schedulable again, as it was before'
   },

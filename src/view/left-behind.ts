@@ -15,10 +15,15 @@ const withLeft = (run: RunState): { line: Line; index: number }[] =>
 
 /** What an undo could not reverse is part of its name: nobody must think that all is as it was. */
 export const undoneWords = (run: RunState): string => {
-  const left = withLeft(run).reduce((sum, { line }) => sum + line.leftBehind.length, 0)
+  const behind = withLeft(run).map(({ line }) => line)
+  const left = behind
+    .filter(({ spec }) => spec.kind === 'remove-orphans')
+    .reduce((sum, line) => sum + line.leftBehind.length, 0)
+  const cordoned = behind.some(({ spec }) => spec.kind === 'cordon')
   const drained = run.lines.some(movedPods)
   const but = [
     ...(left > 0 ? [`${many(left, 'address', 'addresses')} that could not be put back`] : []),
+    ...(cordoned ? ["the node's cordon, which is somebody else's now"] : []),
     ...(drained ? ['the Pods that were drained, which stay where they run now'] : []),
   ]
   return but.length === 0 ? 'undone: what it changed was put back' : `undone, but for ${but.join(' and ')}`

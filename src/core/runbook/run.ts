@@ -154,7 +154,7 @@ export const applyRun = (state: RunState | undefined, event: RunEvent): RunState
           status: 'failed',
           endedAt: event.at,
           refused: { by: event.by, at: event.at },
-          error: { class: 'refused', message: 'refused by an approver; nothing was changed', output: '' },
+          error: { class: 'refused', message: 'refused by an approver: its plan was not begun', output: '' },
         }),
         status: 'paused',
       }

@@ -105,14 +105,14 @@ test('an event that cannot follow is an error, not a state', () => {
   expect(() => fold(approved(0))).toThrow('begins with RunOpened')
 })
 
-test('a refusal pauses and says that nothing was changed', () => {
+test('a refusal pauses and speaks for its plan alone: steps before it may have changed much', () => {
   const state = fold(
     opened(),
     planned(0, 'cordon'),
     event(0, 'StepRefused', { index: 0, digest: 'a'.repeat(64) }),
   )
   expect(state.status).toBe('paused')
-  expect(state.lines[0]?.error?.message).toContain('nothing was changed')
+  expect(state.lines[0]?.error?.message).toBe('refused by an approver: its plan was not begun')
 })
 
 test('a note that a step began does not call a second job to it', () => {

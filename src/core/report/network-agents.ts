@@ -1,4 +1,5 @@
 import { told } from './ask.js'
+import { once } from './once.js'
 import { readPodRow } from './pod-row.js'
 import type { PodRow, Report } from './report.js'
 
@@ -59,13 +60,13 @@ export const networksNamed = (text: string): Network[] =>
 const printsPods = /\bget\s+(?:[\w,]{0,40},)?(?:pods?|po|all)\b/
 
 /** Pods that were told, and those that a command printed. */
-export const podRowsOf = (report: Report): PodRow[] => [
+export const podRowsOf = once((report: Report): PodRow[] => [
   ...report.pods,
   ...report.commands
     .filter(({ cmd }) => printsPods.test(cmd.slice(0, 2_000)))
     .flatMap(({ output }) => output.slice(0, 2_000).flatMap(line => readPodRow(line) ?? []))
     .filter(({ ready }) => ready !== undefined),
-]
+])
 
 export interface AgentPod extends PodRow {
   networks: Network[]
@@ -126,7 +127,7 @@ const listedAgents = ({ commands }: Report): string[] | undefined => {
 }
 
 /** What this cluster runs, as far as its agents and the environment tell; empty where nothing does. */
-export const networksOf = (report: Report): Set<Network> => {
+export const networksOf = once((report: Report): Set<Network> => {
   const listed = listedAgents(report)
   const seen = [
     ...podRowsOf(report).map(({ name }) => name),
@@ -136,7 +137,7 @@ export const networksOf = (report: Report): Set<Network> => {
   // A list that has an agent of the network has that of a second one too, if there is one.
   const complete = listed?.some(name => agentOf(name).length > 0) === true
   return new Set([...(complete ? [] : toldNetworks(report)), ...seen])
-}
+})
 
 /** A plugin of a network that this cluster does not run, as far as it is known what it runs. */
 export const isForeign = (report: Report, network: Network | undefined): boolean => {

@@ -1,4 +1,5 @@
 import { type CniMessage, readCniMessage } from '../diagnosis/cni-message.js'
+import { once } from './once.js'
 import type { Line, Report } from './report.js'
 
 /** Something that a machine said, read by the classifier, wherever it stood. */
@@ -18,8 +19,6 @@ const printsMessages =
   /\bjournalctl\b|\bdescribe\b|\blogs?\b|\bget\s+(?:events?|ev)\b|\bdmesg\b|\bsystemctl\s+(?:-\S+\s+)?status\b|\bcrictl\s+(?:info|pull|run)|\/var\/log\/|\bctr\b|\bdocker\s+pull\b/
 
 const mostCommandLines = 1_000
-
-const cache = new WeakMap<Report, Spoken[]>()
 
 const ofLine = (line: Line): Spoken[] => {
   const { text, from, object, source, count, overMs } = line
@@ -41,14 +40,10 @@ const ofNode = ({ node }: Report): Spoken[] => {
 }
 
 /** Events, journal, agent logs, the node's own words, and what commands printed of these. */
-export const spokenIn = (report: Report): Spoken[] => {
-  const known = cache.get(report)
-  if (known) return known
+export const spokenIn = once((report: Report): Spoken[] => {
   const said = report.lines.filter(line => line.from !== 'command')
   const printed = report.lines
     .filter(({ from, source }) => from === 'command' && printsMessages.test(source.slice(0, 2_000)))
     .slice(0, mostCommandLines)
-  const all = [...said.flatMap(ofLine), ...ofNode(report), ...printed.flatMap(ofLine)]
-  cache.set(report, all)
-  return all
-}
+  return [...said.flatMap(ofLine), ...ofNode(report), ...printed.flatMap(ofLine)]
+})

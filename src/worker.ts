@@ -70,7 +70,7 @@ export const runWorker = async (): Promise<void> => {
     log,
     settings: limitsOf(settings),
     mayAct: (state: RunState, index: number) => heldBack(deps, state, index),
-    stopped: () => stopped(deps),
+    stopped: (node: string) => stopped(deps, node),
   }
   const worker = startWorker({ ...queue, handlers: handlersOf(deps) })
   await worker.ready()

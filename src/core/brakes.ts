@@ -92,6 +92,23 @@ export const stormBecause = (brakes: Brakes, node: string): string | undefined =
   return `${storm.nodes.length} nodes broke at once, ${node} among them: that is not one node's fault, so no repair of a node is offered. An approver ends this with /cni resume storm.`
 }
 
+/** Why no change may be approved or tried on this node now, for the person who asked; undo is not asked (`pausedBecause`). */
+export const barredBecause = (brakes: Brakes, node: string): string | undefined =>
+  pausedBecause(brakes) ?? stormBecause(brakes, node)
+
+/** The same for what is written down: `changes were paused after it had begun (why)`. */
+export const barredBy = (
+  brakes: Brakes,
+  node: string,
+  when: 'before it began' | 'after it had begun',
+): string | undefined => {
+  if (brakes.paused) return `changes were paused ${when} (${brakes.paused.why})`
+  const storm = stormNow(brakes)
+  return storm?.nodes.includes(node)
+    ? `${storm.nodes.length} nodes broke at once ${when}, ${node} among them`
+    : undefined
+}
+
 /** A node on which something is stuck now. */
 export interface Troubled {
   node: string

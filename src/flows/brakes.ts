@@ -1,4 +1,5 @@
 import {
+  barredBy,
   type Brakes,
   type FleetEvent,
   foldFleet,
@@ -26,8 +27,8 @@ export const brakesNow = async ({ history, settings }: Omit<BrakeDeps, 'clock'>)
   withSwitch(foldFleet((await history.read<FleetEvent>(fleetStream)).events), settings.paused)
 
 /**
- * Asked right before a step begins. A change that was approved and not begun when the pause came is given up: its approval
- * must not lie in wait for the end of the pause. One that has begun looks at what it has done (`stopped` keeps it from doing
+ * Asked right before a step begins. A change that was approved and not begun when a pause or a storm came is given up: its
+ * approval must not lie in wait for the end of it. One that has begun looks at what it has done (`stopped` keeps it from doing
  * more), and what only reads is left alone.
  */
 export const heldBack = async (
@@ -38,9 +39,9 @@ export const heldBack = async (
   const line = state.lines[index]
   if (!line || !changes[line.spec.kind] || line.plan?.nothingToDo || line.status === 'acting')
     return undefined
-  const { paused } = await brakesNow(deps)
-  if (!paused) return undefined
-  const why = `changes were paused before it began (${paused.why}); it needs a new approval when they go on`
+  const barred = barredBy(await brakesNow(deps), state.node, 'before it began')
+  if (barred === undefined) return undefined
+  const why = `${barred}; it needs a new approval when changes go on`
   return { at: deps.clock.now(), by: 'cnibot', type: 'PlanOutdated', index, why }
 }
 
@@ -48,10 +49,8 @@ export const heldBack = async (
  * Asked before each single change of a step that has begun, which may wait for budgets or a second reading for an hour: why
  * it must not be made. What the step has done stays on record, for an undo or another try.
  */
-export const stopped = async (deps: Omit<BrakeDeps, 'clock'>): Promise<string | undefined> => {
-  const { paused } = await brakesNow(deps)
-  return paused && `changes were paused after it had begun (${paused.why})`
-}
+export const stopped = async (deps: Omit<BrakeDeps, 'clock'>, node: string): Promise<string | undefined> =>
+  barredBy(await brakesNow(deps), node, 'after it had begun')
 
 export interface PauseDeps extends BrakeDeps {
   log: Log

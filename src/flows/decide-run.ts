@@ -1,4 +1,4 @@
-import { pausedBecause } from '../core/brakes.js'
+import { barredBecause } from '../core/brakes.js'
 import { nodeOfIncident, runStream } from '../core/incident/incident.js'
 import {
   type Approvers,
@@ -101,7 +101,7 @@ export const onPlan = async (deps: DecideRunDeps, { by, value }: ButtonClick): P
   if (!before) return noRun
   const approvers = await deps.approvers(before.runbook.risk)
   const refuses = value.action === 'refuse'
-  const paused = refuses ? undefined : pausedBecause(await brakesNow(deps))
+  const barred = refuses ? undefined : barredBecause(await brakesNow(deps), before.node)
   const click = { by, index: value.index ?? -1, digest: value.digest ?? '', now: deps.clock.now() }
   return onRun(deps, value, state => {
     const permission = (refuses ? mayRefuse : mayApprove)(state, click, approvers)
@@ -109,7 +109,7 @@ export const onPlan = async (deps: DecideRunDeps, { by, value }: ButtonClick): P
       const again = permission.outdated ? outdated(state, click, permission.because) : undefined
       return again ?? permission.because
     }
-    if (paused !== undefined) return paused
+    if (barred !== undefined) return barred
     return refuses
       ? { event: { at: click.now, by, type: 'StepRefused', index: click.index, digest: click.digest } }
       : approved(state, click, approvers)
@@ -129,7 +129,7 @@ export const onPaused = async (deps: DecideRunDeps, { by, value }: ButtonClick):
   if (!before) return noRun
   const permission = listed(await deps.approvers(before.runbook.risk), by)
   if (!permission.yes) return permission.because
-  const paused = value.action === 'retry' ? pausedBecause(await brakesNow(deps)) : undefined
+  const barred = value.action === 'retry' ? barredBecause(await brakesNow(deps), before.node) : undefined
   const at = deps.clock.now()
   return onRun(deps, value, state => {
     const index = state.position
@@ -144,7 +144,7 @@ export const onPaused = async (deps: DecideRunDeps, { by, value }: ButtonClick):
     // While an undo is at work only the worker may end the run: what it put back must still be written down.
     const theirs = event.type === 'RunEnded' && state.status === 'undoing'
     if (allowed[state.status].includes(event.type) && !theirs)
-      return outran(state, value) ? movedOn : (paused ?? { event })
+      return outran(state, value) ? movedOn : (barred ?? { event })
     return state.status === 'ended'
       ? `This run has ended already (${state.outcome}).`
       : `Not now: the run is ${state.status}. Wait for its card to change.`

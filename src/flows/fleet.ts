@@ -1,4 +1,4 @@
-import { type FleetEvent, foldFleet, pausedBecause, stormBecause, withSwitch } from '../core/brakes.js'
+import { barredBecause, type FleetEvent, foldFleet, withSwitch } from '../core/brakes.js'
 import type { Clock, History } from '../ports.js'
 import { record } from './record.js'
 
@@ -27,8 +27,7 @@ export const takeNode = async (
     const brakes = withSwitch(foldFleet(events), settings.paused)
     const taken = brakes.underRepair.get(node)?.run === run
     const others = [...brakes.underRepair.keys()].filter(n => n !== node)
-    barred =
-      pausedBecause(brakes) ?? stormBecause(brakes, node) ?? (taken ? undefined : noPlace(others, most))
+    barred = barredBecause(brakes, node) ?? (taken ? undefined : noPlace(others, most))
     return barred === undefined && !taken ? [{ at: clock.now(), type: 'Taken', node, run }] : []
   })
   return barred

@@ -54,11 +54,11 @@ const stillInCharge =
       throw new Overtaken('another worker has begun this meanwhile; nothing was done here')
   }
 
-const notStopped = (deps: RunStepDeps, signal: AbortSignal) => async (): Promise<void> => {
+const notStopped = (deps: RunStepDeps, node: string, signal: AbortSignal) => async (): Promise<void> => {
   const why = await untilAnswered(
     deps,
     'see whether changes are paused',
-    async () => deps.stopped?.(),
+    async () => deps.stopped?.(node),
     signal,
   )
   if (why !== undefined) throw new Refused(why)
@@ -85,7 +85,11 @@ const perform = async (
   if (!(await deps.history.append<RunEvent>(runStream(run), length, [started]))) return undefined
   await enqueueSoon(deps, { kind: 'publish', node, length: length + 1 })
   const inCharge = stillInCharge(deps, run, fence, signal)
-  const order = { fence, inCharge, ...(what.do === 'act' ? { mayGoOn: notStopped(deps, signal) } : {}) }
+  const order = {
+    fence,
+    inCharge,
+    ...(what.do === 'act' ? { mayGoOn: notStopped(deps, state.node, signal) } : {}),
+  }
   const ctx = contextOf(deps, state, index, signal, order)
   const ended = await keepEnd(deps, run, fence, await (what.do === 'act' ? act : undo)(deps, state, ctx))
   if (ended === undefined)

@@ -17,7 +17,7 @@ export interface RunStepDeps extends GatherDeps {
   /** Asked right before a step begins: what is written instead of its start, or undefined where nothing speaks against it. */
   mayAct?: (state: RunState, index: number) => Promise<RunEvent | undefined>
   /** Asked before each change of a step that has begun: why it must not be made, or undefined. Never asked in an undo. */
-  stopped?: () => Promise<string | undefined>
+  stopped?: (node: string) => Promise<string | undefined>
   settings: GatherDeps['settings'] &
     StepSettings & {
       approvalTtlMs: number

@@ -55,6 +55,12 @@ const pausedSo = (input: HeadInput): Text | undefined => {
   return t`${cordonedSo(input)}${pausedText(input)}No repair is offered until ${until}.`
 }
 
+/** In front of a run that had begun before: its next change waits for the end of the storm, its undo does not. */
+const stormNote = (input: HeadInput): Text =>
+  inStorm(input)
+    ? t`${strong('Many nodes broke at once')}, this one among them: nothing more is changed here until that is over. `
+    : t``
+
 const stormText = (input: HeadInput): Text =>
   t`${cordonedSo(input)}${strong('Many nodes broke at once')}, this one among them: that is not its own fault, so no repair is offered here until that is over.`
 
@@ -107,7 +113,7 @@ export const nextText = (input: HeadInput): Text => {
     case 'repairing': {
       const run = runs.find(each => each.run === incident.runs.at(-1)?.run)
       return run
-        ? t`${pausedText(input)}${progressText(run, timeZone, input.approversFor?.[run.runbook.risk] ?? approversNamed)}`
+        ? t`${stormNote(input)}${pausedText(input)}${progressText(run, timeZone, input.approversFor?.[run.runbook.risk] ?? approversNamed)}`
         : t`A run has been opened; its card follows below.`
     }
     case 'holding':

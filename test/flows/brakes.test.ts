@@ -88,7 +88,7 @@ describe('B9: paused', () => {
     const instead = await heldBack(brakes, await state(), 0)
     expect(instead).toMatchObject({
       type: 'PlanOutdated',
-      why: 'changes were paused before it began (the network is being rebuilt); it needs a new approval when they go on',
+      why: 'changes were paused before it began (the network is being rebuilt); it needs a new approval when changes go on',
     })
     await history.append<RunEvent>(runStream(run), 3, [instead!])
     expect(await state()).toMatchObject({
@@ -105,7 +105,7 @@ describe('B9: paused', () => {
     await pause(brakes, 'U2', 'x')
     const { events } = await history.read<RunEvent>(runStream(run))
     expect(await heldBack(brakes, foldRun(events)!, 0)).toBeUndefined()
-    expect(await stopped(brakes)).toBe('changes were paused after it had begun (x)')
+    expect(await stopped(brakes, 'node-07')).toBe('changes were paused after it had begun (x)')
     const reads = [
       opened(),
       planned(0, 'cordon', true),

@@ -1,6 +1,8 @@
-import { type IncidentEvent, incidentStream } from '../../src/core/incident/incident.js'
-import { pause, resumeChanges, watchStorm } from '../../src/flows/brakes.js'
-import { t0 } from '../unit/runbook/runs.js'
+import { type IncidentEvent, incidentStream, runStream } from '../../src/core/incident/incident.js'
+import { foldRun, type RunEvent } from '../../src/core/runbook/run.js'
+import { standing } from '../../src/core/runbook/standing.js'
+import { heldBack, pause, resumeChanges, stopped, watchStorm } from '../../src/flows/brakes.js'
+import { digest, event, failed, t0 } from '../unit/runbook/runs.js'
 import { brakeWorld as world, minute } from './brake-world.js'
 
 describe('B9: storm', () => {
@@ -51,6 +53,36 @@ describe('B9: storm', () => {
       "4 nodes broke at once, node-02 among them: that is not one node's fault, so no repair of a node is offered. An approver ends this with /cni resume storm.",
     )
     expect(await click('U1', { incident: 'node-05.1' })).toBe('')
+  })
+
+  test('a run that was open when it came goes no further: no approval, no begun change, no retry; undo still works', async () => {
+    const { brakes, click, events, history, waiting } = await stormy(3)
+    await history.append<IncidentEvent>(incidentStream('node-07'), 0, [stuck('node-07', brakes.clock.now())])
+    await waiting()
+    await watchStorm(brakes)()
+    const because = /^4 nodes broke at once, node-07 among them/
+    const ask = { run: 'node-07.1-r1', index: 0, digest }
+    expect(await click('U1', { action: 'approve', ...ask })).toMatch(because)
+    expect((await events()).map(({ type }) => type)).toEqual(['RunOpened', 'StepPlanned'])
+    await history.append<RunEvent>(runStream('node-07.1-r1'), 2, [
+      event(1, 'StepApproved', { index: 0, digest }),
+    ])
+    const approved = foldRun(await events())!
+    expect(await heldBack(brakes, approved, 0)).toMatchObject({
+      type: 'PlanOutdated',
+      why: '4 nodes broke at once before it began, node-07 among them; it needs a new approval when changes go on',
+    })
+    expect(await stopped(brakes, 'node-07')).toBe(
+      '4 nodes broke at once after it had begun, node-07 among them',
+    )
+    expect(await stopped(brakes, 'node-05')).toBeUndefined()
+    await history.append<RunEvent>(runStream('node-07.1-r1'), 3, [
+      event(2, 'StepStarted', { index: 0 }),
+      failed(0),
+    ])
+    const now = standing(foldRun(await events())!)
+    expect(await click('U1', { action: 'retry', ...ask, digest: now })).toMatch(because)
+    expect(await click('U1', { action: 'undo', ...ask, digest: now })).toBe('')
   })
 
   test('it grows with its nodes, and is over when no more than the threshold are still broken', async () => {

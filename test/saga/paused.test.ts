@@ -47,7 +47,7 @@ const workerOf = (world: World, history: History): Worker => {
   const braked = {
     ...deps,
     mayAct: (state: RunState, index: number) => heldBack(brakesOf(world), state, index),
-    stopped: () => stopped(brakesOf(world)),
+    stopped: () => stopped(brakesOf(world), node),
   }
   return { ...world.worker(), step: job => runStep(braked)(job, new AbortController().signal) }
 }

@@ -2,6 +2,7 @@ import { refusalWords } from '../core/drain/budget.js'
 import { type Departure, departureList, departureWords } from '../core/drain/progress.js'
 import { type DrainPod, nameOf, podCount } from '../core/evictable.js'
 import { shownDuration } from '../core/duration.js'
+import type { EvictedPod } from '../core/runbook/run.js'
 import { type Eviction, Failed, Unreachable } from '../ports.js'
 import { type StepContext, workedBeforeMs } from './step.js'
 
@@ -18,10 +19,26 @@ export interface Leaving extends Departure {
   /** Real time. */
   since: number | undefined
   tryAt: number
+  /** Whether its eviction was told as accepted. */
+  told: boolean
 }
 
-export const departuresOf = (pods: readonly Departure['pod'][]): Leaving[] =>
-  pods.map(pod => ({ pod, state: 'here', evicted: false, says: '', since: undefined, tryAt: 0 }))
+/** `evicted`: by earlier starts, as far as that is on record. */
+export const departuresOf = (
+  pods: readonly Departure['pod'][],
+  evicted: readonly EvictedPod[],
+): Leaving[] => {
+  const before = new Set(evicted.map(({ uid }) => uid))
+  return pods.map(pod => ({
+    pod,
+    state: 'here',
+    evicted: before.has(pod.uid) ? 'before' : 'no',
+    says: '',
+    since: undefined,
+    tryAt: 0,
+    told: false,
+  }))
+}
 
 const isStuck = ({ state }: Departure): boolean => state === 'late' || state === 'never'
 
@@ -60,7 +77,7 @@ const waitWords = (answer: Eviction & { outcome: 'waits' }): string => {
 const apply = (one: Leaving, answer: Eviction, pauseMs: number): void => {
   switch (answer.outcome) {
     case 'accepted':
-      one.evicted = true
+      one.evicted = 'now'
       leaves(one)
       return
     case 'gone':
@@ -87,7 +104,17 @@ const evictOne = async (ctx: StepContext, one: Leaving, pauseMs: number): Promis
   }
 }
 
-/** Evicts the next few. Nothing more once one Pod is stuck: the rest are better off where they still run. */
+/** Those whose eviction was accepted since this was asked last. */
+const acceptedSince = (all: readonly Leaving[]): EvictedPod[] => {
+  const news = all.filter(({ evicted, told }) => evicted === 'now' && !told)
+  for (const one of news) one.told = true
+  return news.map(({ pod }) => ({ pod: nameOf(pod), uid: pod.uid }))
+}
+
+/**
+ * Evicts the next few, and tells at once which were accepted, whatever became of the others. Nothing more once one Pod is
+ * stuck: the rest are better off where they still run.
+ */
 const evictSome = async (ctx: StepContext, all: Leaving[]): Promise<void> => {
   if (all.some(isStuck)) return
   const now = performance.now()
@@ -95,6 +122,8 @@ const evictSome = async (ctx: StepContext, all: Leaving[]): Promise<void> => {
   const next = all.filter(({ state, tryAt }) => state === 'here' && tryAt <= now).slice(0, Math.max(0, free))
   const pauseMs = looksBetweenTries * ctx.settings.lookEveryMs
   const tried = await Promise.allSettled(next.map(one => evictOne(ctx, one, pauseMs)))
+  const accepted = acceptedSince(all)
+  if (accepted.length > 0) await ctx.progress(departureWords(all), accepted)
   const failed = tried.find(each => each.status === 'rejected')
   if (failed) throw failed.reason
 }
@@ -122,7 +151,10 @@ const markLate = async (
     const mayTake = pod.graceMs + podDeadlineMs
     if (state !== 'leaving' || since === undefined || performance.now() - since < mayTake) continue
     const seen = pods.find(({ uid }) => uid === pod.uid)
-    one.says = `${await whyLate(ctx, one, seen)} (evicted ${shownDuration(mayTake)} ago)`
+    // Somebody else's deletion is older than what is known of it here.
+    const leaving = one.evicted === 'now' ? 'evicted' : 'on its way out for at least'
+    const howLong = shownDuration(performance.now() - since)
+    one.says = `${await whyLate(ctx, one, seen)} (${leaving} ${howLong}${one.evicted === 'now' ? ' ago' : ''})`
     one.state = 'late'
   }
 }

@@ -23,7 +23,7 @@ const refuseNewcomers = (plan: Plan<'drain'>, ctx: StepContext, pods: readonly D
 const truly = (error: unknown, all: readonly Leaving[], ctx: StepContext): unknown => {
   const earlier = begunBefore(ctx)
   const begun = all.some(
-    ({ evicted, state }) => evicted || state === 'gone' || (earlier && state === 'leaving'),
+    ({ evicted, state }) => evicted !== 'no' || state === 'gone' || (earlier && state === 'leaving'),
   )
   return (error instanceof Refused || error instanceof Failed) && begun
     ? stoppedShort(ctx.run.node, all, error.message)
@@ -69,18 +69,28 @@ const drainAll = async (plan: Plan<'drain'>, ctx: StepContext, all: Leaving[]): 
   throw stoppedShort(ctx.run.node, all, why)
 }
 
+const takenOver = 'before this worker took over'
+const notByUs = 'gone or going when it was looked at'
+
+/** Whom somebody else deleted, or an eviction that nobody lived to write down, cannot be told apart: neither is claimed. */
 const doneOf = (all: readonly Leaving[], pods: readonly DrainPod[], plan: Plan<'drain'>): Done<'drain'> => {
-  const evicted = all.filter(one => one.evicted).map(({ pod }) => nameOf(pod))
-  const gone = all.filter(one => !one.evicted).map(({ pod }) => nameOf(pod))
+  const names = (how: Leaving['evicted']): string[] =>
+    all.filter(({ evicted }) => evicted === how).map(({ pod }) => nameOf(pod))
+  const [before, now, gone] = [names('before'), names('now'), names('no')]
   const stay = pods.filter(staysOnNode).length
-  const before = gone.length > 0 ? ` (${gone.length} gone or going already)` : ''
+  const earlier = before.length > 0 ? ` (${before.length} of them ${takenOver})` : ''
+  const others = gone.length > 0 ? `, ${gone.length} ${notByUs}` : ''
   return {
     kind: 'drain',
     changed: all.length > 0,
-    says: `${podCount(all.length)} moved away${before}; ${stay} of DaemonSets or the kubelet itself ${staysWord(stay)}`,
-    detail: [...evicted.map(name => `${name} evicted`), ...gone.map(name => `${name} gone already`)],
+    says: `${podCount(before.length + now.length)} evicted${earlier}${others}; ${stay} of DaemonSets or the kubelet itself ${staysWord(stay)}`,
+    detail: [
+      ...before.map(name => `${name} evicted, ${takenOver}`),
+      ...now.map(name => `${name} evicted`),
+      ...gone.map(name => `${name} ${notByUs}`),
+    ],
     commands: plan.commands,
-    data: { evicted, gone, stay },
+    data: { evicted: [...before, ...now], gone, stay },
   }
 }
 
@@ -88,7 +98,7 @@ const doneOf = (all: readonly Leaving[], pods: readonly DrainPod[], plan: Plan<'
 export const drain: Step<'drain'> = {
   plan: (spec, ctx) => planDrain(spec, ctx),
   act: async (plan, ctx) => {
-    const all = departuresOf(plan.data.pods)
+    const all = departuresOf(plan.data.pods, ctx.run.lines[ctx.index]?.evicted ?? [])
     try {
       const facts = await readyToDrain(ctx)
       await onOtherGround(ctx, facts, await ctx.cluster.podsToDrain(ctx.run.node))

@@ -1,6 +1,6 @@
 import type { Bundle } from '../core/evidence/bundle.js'
 import type { Done, Plan, Undone } from '../core/runbook/plan.js'
-import type { RunState } from '../core/runbook/run.js'
+import type { EvictedPod, RunState } from '../core/runbook/run.js'
 import type { StepKind, StepSpec } from '../core/runbook/schema.js'
 import type { Clock, Cluster, NodeShell } from '../ports.js'
 import type { How } from './gather.js'
@@ -27,8 +27,11 @@ export interface StepContext {
   /** A fresh reading, as much of it as is asked for. The full ones are kept and have an id. */
   measure(node: string, how: How): Promise<{ bundle: Bundle; id: string }>
   bundle(id: string): Promise<Bundle | undefined>
-  /** How far a long step is, for the card. Cheap to call at every look: it is written down only now and then. */
-  progress(says: string): Promise<void>
+  /**
+   * How far a long step is, for the card. Cheap to call at every look: it is written down only now and then, but for
+   * evictions that were accepted since the last call, which go on record at once.
+   */
+  progress(says: string, evicted?: readonly EvictedPod[]): Promise<void>
 }
 
 /**

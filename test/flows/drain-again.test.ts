@@ -4,7 +4,7 @@ import { t0 } from '../unit/runbook/runs.js'
 import { bench, type DrainBench, evictions, many, onNode, whenSaid } from './drain-context.js'
 
 describe('B3: called again, it goes on', () => {
-  test('after a crash only what is still there is evicted', async () => {
+  test('B3: after a crash only what is still there is evicted, and what the worker before evicted is told as evicted', async () => {
     const world = bench(many(3))
     const plan = await world.plan()
     whenSaid(world, /./, () => world.abort.abort(new Error('stopped')))
@@ -12,14 +12,42 @@ describe('B3: called again, it goes on', () => {
       pod.deletedAt = 1
     }
     await expect(world.act(plan)).rejects.toThrow('stopped')
-    expect(evictions(world)).toHaveLength(3)
+    const before = evictions(world).slice(0, 2)
+    expect(world.noted.map(({ pod }) => pod)).toEqual(evictions(world))
     const again = bench([])
     again.cluster.all.pods.unshift(onNode('shop', 'front-02'))
+    const evicted = world.noted.filter(({ pod }) => before.includes(pod))
+    Object.assign(again.ctx.run.lines[0]!, { starts: 1, status: 'acting', evicted })
     const done = await again.act(plan)
     expect(evictions(again)).toEqual(['shop/front-02'])
     expect(done.says).toBe(
-      '3 Pods moved away (2 gone or going already); 1 of DaemonSets or the kubelet itself stays',
+      '3 Pods evicted (2 of them before this worker took over); 1 of DaemonSets or the kubelet itself stays',
     )
+    expect(done.data).toEqual({ evicted: [...before, 'shop/front-02'], gone: [], stay: 1 })
+    expect(done.detail[0]).toBe('shop/front-00 evicted, before this worker took over')
+  })
+  test('a Pod that went without an eviction on record is not said to be evicted', async () => {
+    const world = bench(many(2))
+    const plan = await world.plan()
+    world.cluster.all.pods.splice(0, 1)
+    const done = await world.act(plan)
+    expect(done.says).toMatch(/^1 Pod evicted, 1 gone or going when it was looked at; /)
+    expect(done.data).toEqual({ evicted: ['shop/front-01'], gone: ['shop/front-00'], stay: 1 })
+    expect(done.detail).toContain('shop/front-00 gone or going when it was looked at')
+  })
+  test('evictions that were accepted are on record although another one is refused', async () => {
+    const world = bench(many(2))
+    const plan = await world.plan()
+    const { cluster } = world
+    world.ctx.cluster = {
+      ...cluster,
+      evict: async (pod, guard) => {
+        if (pod.name === 'front-01') throw new Refused('not allowed')
+        return cluster.evict(pod, guard)
+      },
+    }
+    await expect(world.act(plan)).rejects.toThrow(Failed)
+    expect(world.noted).toEqual([{ pod: 'shop/front-00', uid: 'uid-shop-front-00' }])
   })
   test('a second whole run finds nothing to do', async () => {
     const world = bench(many(2))
@@ -59,7 +87,7 @@ describe('P-A4: the times of the plan count from its first start, whichever work
     const plan = await world.plan()
     startedBefore(world, hour - 40)
     whenSaid(world, /waiting for shop/, () => world.cluster.draining.budgets.splice(0))
-    expect((await world.act(plan)).says).toMatch(/^2 Pods moved away/)
+    expect((await world.act(plan)).says).toMatch(/^2 Pods evicted;/)
   })
   test('a clock that was set back gives no more than the plan says', async () => {
     const world = bench(many(1), { deadline: 30 })

@@ -1,6 +1,7 @@
 import { fakeCluster, type FakeCluster, fakeNode, fakePod, fakeRollout } from '../fakes/cluster.js'
 import type { FakePod } from '../fakes/drain.js'
 import type { Bundle } from '../../src/core/evidence/bundle.js'
+import type { EvictedPod } from '../../src/core/runbook/run.js'
 import { drain } from '../../src/steps/drain.js'
 import type { StepContext } from '../../src/steps/step.js'
 import { fold, opened, runbook, t0 } from '../unit/runbook/runs.js'
@@ -29,6 +30,8 @@ export interface DrainBench {
   ctx: StepContext
   /** What was said of how far it is, each once. */
   said: string[]
+  /** Evictions that were told as accepted, in order. */
+  noted: EvictedPod[]
   abort: AbortController
   plan(): ReturnType<typeof drain.plan>
   act(plan: Awaited<ReturnType<typeof drain.plan>>): ReturnType<typeof drain.act>
@@ -63,6 +66,7 @@ export const bench = (
     pod_deadline: params.pod_deadline ?? 30_000,
   }
   const said: string[] = []
+  const noted: EvictedPod[] = []
   const abort = new AbortController()
   const unused = async (): Promise<never> => {
     throw new Error('a drain does not ask this')
@@ -79,12 +83,13 @@ export const bench = (
     signal: abort.signal,
     measure: clears ? async () => ({ bundle: clears, id: '' }) : unused,
     bundle: unused,
-    progress: async says => {
+    progress: async (says, evicted = []) => {
+      noted.push(...evicted)
       if (said.at(-1) !== says) said.push(says)
     },
   }
   const plan = () => drain.plan(spec, ctx)
-  return { cluster, ctx, said, abort, plan, act: made => drain.act(made, ctx) }
+  return { cluster, ctx, said, noted, abort, plan, act: made => drain.act(made, ctx) }
 }
 
 /** What was asked to be evicted, in order. */
@@ -99,8 +104,8 @@ export const whenSaid = (world: DrainBench, says: RegExp, then: () => void): voi
   const { ctx } = world
   const progress = ctx.progress.bind(ctx)
   let done = false
-  ctx.progress = async words => {
-    await progress(words)
+  ctx.progress = async (words, evicted) => {
+    await progress(words, evicted)
     if (done || !says.test(words)) return
     done = true
     then()

@@ -21,7 +21,7 @@ test('P-A4: evicts what was approved, waits until it is gone, leaves DaemonSet P
   const done = await world.act(await world.plan())
   expect(done).toMatchObject({
     changed: true,
-    says: '3 Pods moved away; 1 of DaemonSets or the kubelet itself stays',
+    says: '3 Pods evicted; 1 of DaemonSets or the kubelet itself stays',
   })
   expect(done.data).toEqual({ evicted: expect.arrayContaining(['shop/front-00']), gone: [], stay: 1 })
   expect(evictions(world)).toHaveLength(3)
@@ -104,7 +104,17 @@ describe('what stands in the way', () => {
     world.cluster.draining.onEvicted = pod => {
       pod.deletedAt = 1
     }
-    expect((await failure(world)).message).toMatch(/kept by the finalizers example\.com\/hold/)
+    expect((await failure(world)).message).toMatch(
+      /kept by the finalizers example\.com\/hold \(evicted \S+ s ago\)/,
+    )
+  })
+  test('a Pod that somebody else is ending is not said to be evicted', async () => {
+    const world = bench([onNode('shop', 'kept', { graceMs: 0, finalizers: ['a/b'], deletedAt: 1 })], {
+      pod_deadline: 5,
+    })
+    const { message } = await failure(world)
+    expect(message).toMatch(/kept by the finalizers a\/b \(on its way out for at least \S+ s\)/)
+    expect(message).not.toContain('evicted')
   })
   test('P-A4: a budget that never opens ends at the deadline, with what is left', async () => {
     const world = bench([...many(1), ledger()], { deadline: 60 })

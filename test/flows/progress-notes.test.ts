@@ -43,6 +43,28 @@ describe('P-A4: progress as it goes', () => {
     for (let n = 0; n < 500; n++) await say(`${n} of 500`)
     expect(await said()).toEqual(['0 of 500'])
   })
+  test('B3: an eviction that was accepted is on record at once, however soon after the last note; it is drawn with the next', async () => {
+    const { say, jobs, events } = await world()
+    await say('1 of 3', [{ pod: 'shop/a', uid: '1' }])
+    await say('1 of 3', [{ pod: 'shop/b', uid: '2' }])
+    await say('2 of 3')
+    const recorded = (await events()).flatMap(e => (e.type === 'StepProgressed' ? (e.evicted ?? []) : []))
+    expect(recorded.map(({ pod }) => pod)).toEqual(['shop/a', 'shop/b'])
+    expect(jobs.waiting()).toHaveLength(1)
+    expect(foldRun(await events())?.lines[0]?.evicted).toEqual(recorded)
+  })
+  test('B3: one that could not be written down while the store was away is with the next note', async () => {
+    const { history, say, events } = await world()
+    const { append } = { append: history.append.bind(history) }
+    history.append = () => Promise.reject(new Unreachable('redis gave no answer'))
+    await say('1 of 3', [{ pod: 'shop/a', uid: '1' }])
+    history.append = append
+    await say('1 of 3')
+    await say('1 of 3')
+    expect((await events()).slice(4)).toEqual([
+      expect.objectContaining({ type: 'StepProgressed', evicted: [{ pod: 'shop/a', uid: '1' }] }),
+    ])
+  })
   test('is no reason for a step to fail: without the store it goes on', async () => {
     const { history, say, said } = await world()
     const { append } = { append: history.append.bind(history) }
@@ -71,6 +93,15 @@ describe('notes of progress in a history', () => {
     expect(lineOf([...begun, note('1 of 3'), again])?.progress).toBeUndefined()
     const ended = [...begun, done(0, 'cordon', true)]
     expect(foldRun([...ended, note('3 of 3')])).toEqual(foldRun(ended))
+  })
+  test('B3: who was evicted is known to every later start and plan of the step, each once', () => {
+    const evicted = [{ pod: 'shop/a', uid: '1' }]
+    const noted = event(3, 'StepProgressed', { index: 0, says: '1 of 3', evicted })
+    const again = event(4, 'StepStarted', { index: 0, fence: 8 })
+    expect(lineOf([...begun, noted, noted, again])?.evicted).toEqual(evicted)
+    const error = { class: 'failed', message: 'm', output: '' }
+    const failed = [event(5, 'StepFailed', { index: 0, error }), event(6, 'RetryAsked', { index: 0 })]
+    expect(lineOf([...begun, noted, ...failed])?.evicted).toEqual(evicted)
   })
   test('they do not move the job in charge: nobody joins it for them', () => {
     expect(settledLength([...begun, note('1 of 3'), note('2 of 3')])).toBe(settledLength(begun))

@@ -4,8 +4,8 @@ import { canonical } from '../runbook/plan.js'
 import type { Actor } from '../runbook/run.js'
 import { withoutSecrets } from '../secrets.js'
 
-/** Everything in a run's history is a plan, a decision or a deed, but notes of how far a long step is. */
-const notOfRun = ['StepProgressed']
+/** Everything in a run's history is a plan, a decision or a deed, but notes of how far a long step is that name no eviction. */
+const ofRun = ({ type, evicted }: Read): boolean => type !== 'StepProgressed' || evicted !== undefined
 
 /** Which nodes are under repair follows from the runs; what else is decided for all nodes, a pause above all, counts. */
 const notOfFleet = ['Taken', 'Freed']
@@ -49,6 +49,7 @@ interface Read {
   runbook?: { name: string; digest: string } | string
   outcome?: string
   matched?: boolean
+  evicted?: { pod: string }[]
   to?: string
   escalateTo?: string
   says?: string
@@ -109,7 +110,7 @@ const ofThread = ({ type, key }: Read): boolean => type !== 'Updated' || key?.st
 const isAudited = (stream: string, event: Read): boolean => {
   switch (kindOf(stream)) {
     case 'run':
-      return !notOfRun.includes(event.type)
+      return ofRun(event)
     case 'incident':
       return new Map<string, boolean>(Object.entries(ofIncident)).get(event.type) ?? true
     case 'thread':
@@ -148,8 +149,15 @@ const shownBy = ({ type, key, channel, ts, digest, name }: Read): AuditFacts['sh
         ...(type === 'Attached' && name !== undefined ? { file: name } : {}),
       }
 
-const saidBy = ({ plan, done, error, says, reason, why, nodes }: Read): string | undefined =>
-  plan?.title ?? done?.says ?? error?.message ?? says ?? reason ?? why ?? nodes?.join(', ')
+const saidBy = ({ plan, done, error, says, reason, why, nodes, evicted }: Read): string | undefined =>
+  (evicted && `evicted: ${evicted.map(({ pod }) => pod).join(', ')}`) ??
+  plan?.title ??
+  done?.says ??
+  error?.message ??
+  says ??
+  reason ??
+  why ??
+  nodes?.join(', ')
 
 const runbookOf = ({ runbook }: Read): AuditFacts['runbook'] => {
   if (runbook === undefined) return undefined

@@ -5,8 +5,8 @@ export interface Departure {
   pod: { namespace: string; name: string; uid: string; graceMs: number }
   /** `here`: not yet evicted · `leaving`: the server has accepted it · `late`: did not end in its time. */
   state: 'here' | 'leaving' | 'gone' | 'late' | 'never'
-  /** Evicted by this try, not by an earlier one nor by somebody else. */
-  evicted: boolean
+  /** By this start, or by an earlier one as far as that is on record; `no` where somebody else may have. */
+  evicted: 'now' | 'before' | 'no'
   /** Why it waits or does not go; '' where there is nothing to say. */
   says: string
 }
@@ -30,8 +30,8 @@ export const departureWords = (all: readonly Departure[]): string => {
 export const departureList = (all: readonly Departure[]): string[] =>
   all
     .filter(({ state }) => state !== 'gone')
-    .map(({ pod, state, says }) =>
+    .map(({ pod, state, says, evicted }) =>
       state === 'leaving'
-        ? `${nameOf(pod)}: evicted, not gone yet`
+        ? `${nameOf(pod)}: ${evicted === 'no' ? 'on its way out' : 'evicted'}, not gone yet`
         : `${nameOf(pod)}: ${says === '' ? 'not evicted' : says}`,
     )

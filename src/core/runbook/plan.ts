@@ -59,7 +59,7 @@ export interface DoneData {
   expect: { holds: true }
   cordon: { changed: boolean; wasUnschedulable: boolean }
   uncordon: { changed: boolean; previousOwner: string | undefined }
-  /** `evicted` by this try; `gone` when it looked first. Both `namespace/name`. */
+  /** `evicted` by any start of the step, as far as that is on record; `gone` by somebody else, or unknown. `namespace/name`. */
   drain: { evicted: string[]; gone: string[]; stay: number }
   'remove-orphans': {
     moved: string[]

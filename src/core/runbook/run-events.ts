@@ -13,6 +13,12 @@ export interface StepError {
   output: string
 }
 
+/** A Pod whose eviction the server has accepted; `pod` is `namespace/name`. */
+export interface EvictedPod {
+  pod: string
+  uid: string
+}
+
 export type RunEvent = { at: number; by: Actor } & (
   | {
       type: 'RunOpened'
@@ -40,8 +46,11 @@ export type RunEvent = { at: number; by: Actor } & (
   | { type: 'InputGiven'; index: number }
   /** `fence`: number of this order; whoever began later on the same node has a higher one. */
   | { type: 'StepStarted'; index: number; fence?: number }
-  /** How far a long step is. A note for people: it changes no state, and an old one means nothing. */
-  | { type: 'StepProgressed'; index: number; says: string }
+  /**
+   * How far a long step is, for people; an old one means nothing. `evicted`: since the note before. It leads to no other
+   * status.
+   */
+  | { type: 'StepProgressed'; index: number; says: string; evicted?: EvictedPod[] }
   | { type: 'StepDone'; index: number; done: Done }
   | { type: 'StepFailed'; index: number; error: StepError }
   | { type: 'RetryAsked'; index: number }
@@ -107,6 +116,8 @@ export interface Line {
   workedMs: number
   /** The newest note of the start that is at work. */
   progress: { at: number; says: string } | undefined
+  /** By any start of any plan of this line, each once. */
+  evicted: EvictedPod[]
   endedAt: number | undefined
   done: Done | undefined
   error: StepError | undefined

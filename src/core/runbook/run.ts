@@ -1,5 +1,5 @@
 import { withApproval } from './approval.js'
-import { begins, ends } from './at-work.js'
+import { begins, ends, notes } from './at-work.js'
 import type { Line, Outcome, RunEvent, RunEventType, RunState } from './run-events.js'
 import { linesOf, type StepKind, type StepSpec } from './schema.js'
 
@@ -41,6 +41,7 @@ const newLine = (spec: StepSpec): Line => ({
   begunAt: undefined,
   workedMs: 0,
   progress: undefined,
+  evicted: [],
   endedAt: undefined,
   done: undefined,
   error: undefined,
@@ -122,7 +123,7 @@ const planned = (state: RunState, event: RunEvent & { type: 'StepPlanned' }): Ru
 /** Only the newest note of a step at work is kept: one that comes late, or of another start, changes nothing. */
 const progressed = (state: RunState, event: RunEvent & { type: 'StepProgressed' }): RunState =>
   state.lines[event.index]?.status === 'acting'
-    ? withLine(state, event.index, { progress: { at: event.at, says: event.says } })
+    ? changed(state, event.index, line => notes(line, event))
     : state
 
 /** The transition table, written out. A long switch: one arm for each event. */

@@ -110,6 +110,16 @@ describe('the record', () => {
     expect(auditFacts('fleet', 0, { at: t0, type: 'Taken', node: 'node-07', run: 'r' })).toBeUndefined()
   })
 
+  it('names each Pod whose eviction was accepted, when it was', () => {
+    const evicted = [
+      { pod: 'shop/a', uid: '1' },
+      { pod: 'shop/b', uid: '2' },
+    ]
+    expect(
+      auditFacts(run, 4, event(4, 'StepProgressed', { index: 0, says: '31 of 44', evicted })),
+    ).toMatchObject({ says: 'evicted: shop/a, shop/b', step: 0, type: 'StepProgressed' })
+  })
+
   it('has a pause of everything, and whatever kind of decision comes later', () => {
     expect(auditFacts('fleet', 0, { at: t0, by: 'U1', type: 'Paused', why: 'change freeze' })).toMatchObject({
       by: 'U1',

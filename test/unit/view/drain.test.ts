@@ -10,7 +10,7 @@ import { digest, event, fold, opened, planOf, runbook, t0 } from '../runbook/run
 const one = (name: string, state: Departure['state'], says = ''): Departure => ({
   pod: { namespace: 'payments', name, uid: name, graceMs: 0 },
   state,
-  evicted: false,
+  evicted: 'no',
   says,
 })
 const pdb = 'PDB payments-db allows 0 (needs 2 healthy, has 2)'
@@ -37,8 +37,21 @@ describe('P-A4: how far a drain is, in one line', () => {
 
   test('what is left is named with why, one line each', () => {
     expect(
-      departureList([one('a', 'gone'), one('b', 'leaving'), one('c', 'here'), one('d', 'here', pdb)]),
-    ).toEqual(['payments/b: evicted, not gone yet', 'payments/c: not evicted', `payments/d: ${pdb}`])
+      departureList([
+        one('a', 'gone'),
+        { ...one('b', 'leaving'), evicted: 'now' },
+        one('c', 'here'),
+        one('d', 'here', pdb),
+        one('e', 'leaving'),
+        { ...one('f', 'leaving'), evicted: 'before' },
+      ]),
+    ).toEqual([
+      'payments/b: evicted, not gone yet',
+      'payments/c: not evicted',
+      `payments/d: ${pdb}`,
+      'payments/e: on its way out, not gone yet',
+      'payments/f: evicted, not gone yet',
+    ])
   })
 })
 

@@ -42,6 +42,18 @@ const outcomes = {
   UndoFailed: 'undo-failed',
 } as const
 
+/**
+ * When what ends now was begun: its first start, whichever workers and notes came after it. undefined where it was not: a
+ * step that failed while it was planned.
+ */
+const firstStart = (before: readonly RunEvent[], index: number): number | undefined => {
+  const own = before.filter(event => 'index' in event && event.index === index)
+  const since = own.findLastIndex(({ type }) => !atWork.has(type))
+  return own.slice(since + 1).find(({ type }) => type !== 'StepProgressed')?.at
+}
+
+const atWork: ReadonlySet<RunEvent['type']> = new Set(['StepStarted', 'UndoStarted', 'StepProgressed'])
+
 const countSteps = (events: RunEvent[], from: number, metrics: Outcomes): void => {
   const opened = events[0]
   const lines = opened?.type === 'RunOpened' ? linesOf(opened.runbook) : []
@@ -53,9 +65,7 @@ const countSteps = (events: RunEvent[], from: number, metrics: Outcomes): void =
       event.type === 'UndoFailed'
     if (i < from || !ended) continue
     const kind = lines[event.index]?.kind
-    const before = events[i - 1]
-    // A step that failed while it was planned had not begun.
-    const began = before?.type === 'StepStarted' || before?.type === 'UndoStarted' ? before.at : event.at
+    const began = firstStart(events.slice(0, i), event.index) ?? event.at
     if (kind) metrics.stepEnded(kind, outcomes[event.type], (event.at - began) / 1_000)
   }
 }

@@ -47,6 +47,29 @@ describe('what a worker tells Prometheus of its runs', () => {
     ])
   })
 
+  it('counts a long step from its first start, whatever was noted and whichever worker went on', async () => {
+    const of = (at: number, type: string, more: object = {}): RunEvent =>
+      ({ at: t0 + at, by, type, index: 0, ...more }) as RunEvent
+    const events = [
+      opened(),
+      of(0, 'StepStarted'),
+      of(1_000, 'StepProgressed', { says: '1 of 2' }),
+      of(60_000, 'StepStarted'),
+      of(61_000, 'StepProgressed', { says: '2 of 2' }),
+      of(90_000, 'StepFailed', { error }),
+      of(95_000, 'RetryAsked'),
+      // Failed while it was planned: it had not begun.
+      of(99_000, 'StepFailed', { error }),
+    ]
+    for (const [length, each] of events.entries())
+      await history.append<RunEvent>(runStream(run), length, [each])
+    const kind = runbook().steps[0]?.kind
+    expect(await scraped()).toEqual([
+      `cnibot_steps_total{kind="${kind}",outcome="failed"} 2`,
+      `cnibot_step_seconds_total{kind="${kind}"} 90`,
+    ])
+  })
+
   it('counts a run when its incident hears how it ended', async () => {
     const ended: IncidentEvent = {
       at: t0,

@@ -138,12 +138,12 @@ const seven: Removal[] = [
     script,
     '  $1 in held { print "skipped", $1, held[$1] >skips; next }\n',
   ),
-  line(7, 'node: who holds it can be asked', script, 'unheard() { refuse 69 ', 'unheard() { : '),
+  line(7, 'node: who holds it can be asked', script, '{ refuse 69 "who holds', '{ : "who holds'),
   {
     rule: 7,
     guard: 'node: asked before the lock',
     edits: [
-      { file: script, remove: '\nasked() {', put: '\ntake_lock\nasked() {' },
+      { file: script, remove: '\nunheard() {', put: '\ntake_lock\nunheard() {' },
       {
         file: script,
         remove: `'the manifest cannot be written'\n\ntake_lock\n`,

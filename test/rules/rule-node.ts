@@ -151,7 +151,13 @@ export class RuleNode {
     const ran = await this.run(argv, encodeOrder(this.fence, encodeRemovalList(approved)))
     const report = readRemovalReport(ran.stdout)
     const why = Object.fromEntries(report.skipped.map(each => [each.ip, each.why]))
-    return { code: ran.code, stderr: ran.stderr, moved: report.moved.toSorted(), why }
+    return {
+      code: ran.code,
+      stderr: ran.stderr,
+      moved: report.moved.toSorted(),
+      already: report.already,
+      why,
+    }
   }
 
   close(): void {

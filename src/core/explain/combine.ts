@@ -59,7 +59,7 @@ const leadsTo: Partial<Record<CauseCode, CauseCode[]>> = {
   'cni-auth': ['cni-del-failing', 'cni-agent-down'],
   'duplicate-ip': ['ipam-leak'],
   'scheduling-blocked': ['cni-agent-down'],
-  'service-no-endpoints': ['app-not-listening'],
+  'app-not-listening': ['service-no-endpoints'],
   'drain-blocked': ['scheduling-blocked'],
   'pdb-blocked': ['scheduling-blocked', 'drain-blocked'],
 }

@@ -171,6 +171,29 @@ export const routeAdvice: Advice[] = [
     'platform',
   ),
   route(
+    'rules',
+    [
+      act(
+        'look',
+        'Compare rules and routes with a node that works, and see what started on the host at that time.',
+      ),
+      act(
+        'recreate-pod',
+        "Re-create the network agent's Pod on this node alone, so that it writes the rules and routes of living Pods again; where it does not, move the Pods away.",
+      ),
+      act(
+        'fix',
+        "Tell the host's network service to leave foreign rules and routes alone, before the next restart.",
+      ),
+    ],
+    [
+      "Do not restart the host's network service once more: it removes them again.",
+      'Do not conclude from a ready agent that the routes are there.',
+    ],
+    ['rules and routes of this node and of one that works', "the host's network service and its settings"],
+    'platform',
+  ),
+  route(
     'default',
     [
       act(

@@ -151,6 +151,30 @@ export const staleAdvice: Advice[] = [
     ['the sysctl and module files of the node'],
   ),
   stale(
+    'tunnel-announced',
+    [
+      act(
+        'look',
+        "Compare the tunnel's MAC on its own node with the one in the API: the announcement is old, so its own agent has to write it.",
+      ),
+      act(
+        'recreate-pod',
+        "Re-create the network agent's Pod on the node whose tunnel is new, not on its peers, so that it announces the tunnel again.",
+      ),
+      act('look', "Check that annotation and the peers' entries carry the new MAC."),
+      act(
+        'fix',
+        'Where it comes with each boot, keep a host service from giving the link another MAC, or upgrade the agent.',
+      ),
+    ],
+    [
+      notObjects,
+      'Do not restart the agent on the peers: they read the same old announcement again.',
+      'Do not delete the node object, and do not open ports: the packets arrive.',
+    ],
+    ["the tunnel's MAC on its node, in the API and on a peer", 'what renames or re-addresses links at boot'],
+  ),
+  stale(
     'tunnel',
     [
       act(

@@ -91,6 +91,8 @@ const outsideOwnRange: CauseRule = {
     const node = report.node?.name
     if (own === undefined || own.bits < 16) return []
     const names = report.commands.map(({ cmd }) => cmd.slice(0, 400)).filter(cmd => /podCIDR/i.test(cmd))
+    // Ranges of several nodes were printed: which one is whose is not told by the first.
+    if (names.length > 1) return []
     const row = report.pods.find(({ ip, node: on }) => {
       const of = prefixOf(ip === undefined ? undefined : `${ip}/32`)
       const here = on !== undefined && (on === node || names.some(cmd => cmd.includes(on)))

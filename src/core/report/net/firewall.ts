@@ -65,7 +65,7 @@ export const serviceJumps = once((report: Report): { service: string; by: string
   }),
 )
 
-const dnat = /(?:--to-destination |\bto:|dnat (?:ip )?to )([\d.]{7,15}):(\d{1,5})/
+const dnat = /(?:\bto-destination |\bto:|dnat (?:ip )?to )([\d.]{7,15}):(\d{1,5})/
 const commented = /(?:--comment "?|\/\* )([\w.-]{1,120}\/[\w.-]{1,120})/
 
 const dnatOf = (source: string, text: string): Backend | undefined => {

@@ -78,6 +78,13 @@ const fromObject = ({ cmd, output }: CommandSeen): EndpointsSeen[] => {
   const empty = /"?(?:subsets|endpoints)"?:\s{0,4}(?:\[\s{0,40}\]|null|<none>)/.test(text)
   const lists = /"?(?:addresses|notReadyAddresses|subsets)"?:/.test(text)
   const name = namedIn(cmd, endpointKind)
+  if (
+    !lists &&
+    /"?ready"?:\s{0,3}false/.test(text) &&
+    !/"?ready"?:\s{0,3}true/.test(text) &&
+    ipsIn(text).length === 0
+  )
+    return [{ ...fromText(name, '', cmd), notReady: ['?'] }]
   if (!empty && !lists) {
     const bare = /jsonpath|go-template|custom-columns/.test(cmd)
     if (!bare) return []

@@ -2,7 +2,7 @@ import { linesWith, quoted } from '../../../report/ask.js'
 import { attemptsSeen } from '../../../report/net/attempts.js'
 import type { CauseRule } from '../../rule.js'
 import { stopped } from './filtered.js'
-import { clue, clueAt, clueOf, first, suspect } from './suspect.js'
+import { clue, clueAt, clueOf, first, suspect, symptomSays } from './suspect.js'
 
 const policyDrop =
   /policy denied|denied by (?:network ?policy|policy)|DROPPED \(?policy|verdict[^\n]{0,20}DROPPED[^\n]{0,80}policy|acl[^\n]{0,60}action=drop|verdict=drop|\bdropped\b[^\n]{0,60}\bpolicy\b|NetworkPolicy[^\n]{0,60}(?:deny|drop|denied|block)/i
@@ -168,10 +168,53 @@ const reversePath: CauseRule = {
   },
 }
 
+const nodesAnswer: CauseRule = {
+  name: 'node-answers-its-pods-do-not',
+  source:
+    'Tunnels between nodes use a port of their own: a filter may pass ping and ssh and stop it (flannel#2388)',
+  read: report => {
+    const pings = attemptsSeen(report).filter(({ by, ip }) => /\bping\b/.test(by) && ip !== undefined)
+    const good = pings.some(({ outcome }) => outcome === 'open')
+    const bad = pings.filter(
+      ({ outcome, ip }) =>
+        outcome === 'timeout' && !pings.some(each => each.ip === ip && each.outcome === 'open'),
+    )
+    if (!good) return []
+    return [
+      ...suspect(
+        'network-filtered',
+        'nodes',
+        first(bad).flatMap(each => [
+          clueAt(each, 'this address does not answer, while another one of the same way does', 'hints'),
+          ...(symptomSays(
+            report,
+            /node.{0,20}node.{0,40}(?:fine|ok|work)|security group|across nodes|other nodes?|never/i,
+          )
+            ? [clue('the nodes themselves reach each other', 'hints')]
+            : []),
+        ]),
+        {
+          missing: [
+            'tcpdump of the tunnel on both nodes at the same time',
+            'the rules between the two groups of nodes',
+            'the route tables of both nodes',
+          ],
+        },
+      ),
+      ...suspect(
+        'route-missing',
+        undefined,
+        first(bad).map(each => clueAt(each, 'an address of a Pod does not answer', 'hints')),
+      ),
+    ]
+  },
+}
+
 export const filteredBetweenRules: CauseRule[] = [
   policyDenies,
   tunnelPort,
   oneSided,
+  nodesAnswer,
   kernelOff,
   forwardFile,
   reversePath,

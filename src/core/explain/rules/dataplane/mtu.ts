@@ -25,7 +25,7 @@ const sized = (report: Report): (LinkSeen & { mtu: number })[] =>
   )
 
 const large =
-  /(?:large|big|real|bigger)\b.{0,40}(?:packet|payload|request|response|download|file|bod(?:y|ies)|transfer|upload).{0,80}(?:hang|fail|stall|time|stuck|freez|drop|never|lost)|(?:small|short|tiny|ping)\b.{0,60}\b(?:ok|fine|work|pass).{0,80}(?:hang|large|big|stall|freez|tls|payload)|hangs? after (?:client hello|banner|handshake)|tls handshake.{0,40}(?:hang|timeout|times? out)|\bmtu\b|banner ok|anything (?:with a )?(?:real|big)/i
+  /(?:large|big|real|bigger)\b.{0,40}(?:packet|payload|request|response|download|file|bod(?:y|ies)|transfer|upload).{0,80}(?:hang|fail|stall|time|stuck|freez|drop|never|lost)|(?:small|short|tiny|ping)\b.{0,60}\b(?:ok|fine|work|pass).{0,80}(?:hang|large|big|stall|freez|tls|payload)|hangs? after (?:client hello|banner|handshake)|tls handshake.{0,40}(?:hang|timeout|times? out)|(?:stuck|hang\w*|stall\w*|fail\w*) (?:on|at|with|for) (?:the )?(?:big|large)|\bmtu\b|banner ok|anything (?:with a )?(?:real|big)/i
 
 /** Something beside the numbers shows that size decides. */
 const sizeDecides = (report: Report): boolean =>

@@ -186,4 +186,44 @@ const refusing: CauseRule = {
   },
 }
 
-export const routeTableRules: CauseRule[] = [lacking, wrongHop, shadowed, refusing]
+const siblings: CauseRule = {
+  name: 'pod-of-another-node-without-a-route',
+  source:
+    'One table is enough where Pods of other nodes are routed and one of them would leave by the default route',
+  read: report => {
+    const tables = wholeTables(report)
+    const found = tables.flatMap(table => {
+      const tunnels = table.routes.filter(viaTunnel)
+      const far = report.pods.flatMap(({ ip, node, name }) => {
+        const to = cidrOf(ip ?? '')
+        return to && ip && node !== undefined && node !== table.place ? [{ to, ip, node, name }] : []
+      })
+      const near = tunnels.filter(({ to }) => far.some(each => holds(to, each.to))).length
+      const lost = far.filter(
+        ({ to }) =>
+          coverOf(table.routes, to) === undefined &&
+          tunnels.some(each => each.to.bits >= 20 && alike(each.to, to)),
+      )
+      return near > 0 ? lost.map(each => ({ ...each, place: table.place })) : []
+    })
+    const tried = found.some(({ ip }) =>
+      attemptsSeen(report).some(each => each.ip === ip && each.outcome !== 'open'),
+    )
+    return suspect(
+      'route-missing',
+      'remote',
+      first(found).map(({ place, name, node }) =>
+        clue(
+          `${quoted(place, 60)} has routes to Pods of other nodes and none to ${quoted(name, 60)} on ${quoted(node, 60)}`,
+          tried ? 'proves' : 'supports',
+        ),
+      ),
+    )
+  },
+}
+
+/** In the same /16 as ranges that are routed: not an address of the hosts. */
+const alike = (range: Cidr, ip: Cidr): boolean =>
+  range.address.kind() === ip.address.kind() && ip.address.match(range.address, Math.min(16, range.bits))
+
+export const routeTableRules: CauseRule[] = [lacking, siblings, wrongHop, shadowed, refusing]

@@ -196,11 +196,15 @@ const notReadyPods: CauseRule = {
     const running = report.pods.filter(({ status }) => status === 'Running')
     const unready = running.filter(({ ready }) => ready === 0)
     const all = unready.length > 0 && unready.length === running.length
+    const probes = messagesWith(report, /readiness probe (?:failed|errored)/i)
     return suspect(
       'service-no-endpoints',
       'not-ready',
       all && emptyServices(report).length > 0
-        ? [clue(`${unready.length} Pods run and none is ready, so none is a backend`, 'supports')]
+        ? [
+            clue(`${unready.length} Pods run and none is ready, so none is a backend`, 'supports'),
+            ...first(probes).map(line => clueAt(line, 'their readiness probe fails', 'proves')),
+          ]
         : [],
     )
   },

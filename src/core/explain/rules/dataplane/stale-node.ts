@@ -200,31 +200,6 @@ const bridgeCalls: CauseRule = {
     ),
 }
 
-const neighbours: CauseRule = {
-  name: 'tunnel-neighbour-is-stale',
-  source:
-    'flannel#1155 and #1788: the MAC of the tunnel end in the API differs from the neighbour entry of another node',
-  read: report => {
-    const api = [
-      ...report.commands
-        .flatMap(({ output }) => output)
-        .join('\n')
-        .slice(0, 60_000)
-        .matchAll(/VtepMAC\\?"?:\\?"?([0-9a-f:]{17})/gi),
-    ].map(([, mac]) => mac?.toLowerCase())
-    const seen = linesWith(report, /dev flannel\.\d{1,4} lladdr [0-9a-f:]{17}/i, 'command')
-    const other = seen.filter(({ text }) => {
-      const mac = /lladdr ([0-9a-f:]{17})/i.exec(text)?.[1]?.toLowerCase()
-      return api.length > 0 && !api.includes(mac)
-    })
-    return suspect(
-      'dataplane-stale',
-      'tunnel',
-      first(other).map(each => clueAt(each, 'the entry of another tunnel end is an old one', 'supports')),
-    )
-  },
-}
-
 export const staleNodeRules: CauseRule[] = [
   bridgeMessage,
   bridgeRange,
@@ -235,5 +210,4 @@ export const staleNodeRules: CauseRule[] = [
   ciliumMaps,
   agentApply,
   bridgeCalls,
-  neighbours,
 ]

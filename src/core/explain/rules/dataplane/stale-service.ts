@@ -1,5 +1,6 @@
 import { quoted } from '../../../report/ask.js'
 import { attemptsSeen } from '../../../report/net/attempts.js'
+import { ipsIn } from '../../../report/net/cidr.js'
 import {
   type Backend,
   natBackends,
@@ -145,7 +146,15 @@ const conntrack: CauseRule = {
   source: 'kubernetes#19029, #66651, #125467: UDP flows keep the old backend until their entry ends',
   read: report => {
     const api = new Set(endpointsSeen(report).flatMap(({ addresses }) => addresses))
-    const known = new Set([...api, ...report.pods.flatMap(({ ip }) => ip ?? [])])
+    const known = new Set([
+      ...api,
+      ...report.pods.flatMap(({ ip }) => ip ?? []),
+      ...natBackends(report).map(({ ip }) => ip),
+      ...report.commands
+        .filter(({ cmd }) => /\bget\b.{0,60}\bpo(?:ds?)?\b/.test(cmd))
+        .flatMap(({ output }) => ipsIn(output.join('\n'))),
+    ])
+    const sure = api.size > 0 || natBackends(report).length > 0
     const entries = report.lines.filter(
       ({ from, text }) =>
         from === 'command' &&
@@ -162,7 +171,7 @@ const conntrack: CauseRule = {
         clueAt(
           each,
           'a tracked flow still goes to an address that is no backend any more',
-          api.size > 0 ? 'proves' : 'supports',
+          sure ? 'proves' : 'supports',
         ),
       ),
       ...first(silent).map(() => clue('nothing answers it', 'supports')),

@@ -42,6 +42,9 @@ export interface PodVerdict {
   loses: string[]
 }
 
+export const goes = ({ verdict }: Pick<PodVerdict, 'verdict'>): boolean =>
+  verdict === 'evict' || verdict === 'waits'
+
 export const nameOf = ({ namespace, name }: { namespace: string; name: string }): string =>
   `${namespace}/${name}`
 
@@ -133,8 +136,7 @@ const by = ({ controller }: DrainPod): string =>
  */
 export const evictable = (pod: DrainPod, facts: DrainFacts, options: DrainOptions): PodVerdict => {
   const told = staying(pod, facts, options) ?? barred(pod, options) ?? budgeted(pod, facts.budgets)
-  const goes = told.verdict === 'evict' || told.verdict === 'waits'
-  return { pod, ...told, loses: goes && !isFinished(pod) ? pod.emptyDirs : [] }
+  return { pod, ...told, loses: goes(told) && !isFinished(pod) ? pod.emptyDirs : [] }
 }
 
 /** Every Pod of the node, in order of name. */

@@ -1,6 +1,8 @@
-import { type Budget, budgetsOf, budgetWords } from '../core/drain/budget.js'
+import { type Budget, budgetWords } from '../core/drain/budget.js'
+import { countedBy, tightBudgets } from '../core/drain/tight-budgets.js'
 import {
   type DrainPod,
+  goes,
   isFinished,
   nameOf,
   podCount,
@@ -60,30 +62,40 @@ const row = ({ pod, verdict, why, loses }: PodVerdict): string => {
   return `${nameOf(pod)} · ${verdict}: ${why}${lost}`
 }
 
-const goes = ({ verdict }: PodVerdict): boolean => verdict === 'evict' || verdict === 'waits'
-
 const some = (names: readonly string[]): string =>
   `${names.slice(0, 4).join(', ')}${names.length > 4 ? `, and ${names.length - 4} more` : ''}`
 
+/** A budget that lets the first Pod go may hold the second: "none is in the way" is said of none at all. */
+const budgetFacts = (verdicts: readonly PodVerdict[], budgets: readonly Budget[]): string[] => {
+  const waiting = verdicts.filter(({ verdict }) => verdict === 'waits')
+  const tight = tightBudgets(budgets, verdicts)
+  if (waiting.length === 0 && tight.length === 0) return ['No budget (PDB) is in the way now.']
+  return [
+    ...(waiting.length > 0
+      ? [
+          `Waiting for a budget (PDB), ${waiting.length}: ${some(waiting.map(({ pod, why }) => `${nameOf(pod)}, ${why}`))}.`,
+        ]
+      : []),
+    ...(tight.length > 0 ? [`Budgets (PDB) that let only some go at a time: ${some(tight)}.`] : []),
+  ]
+}
+
 const factsOf = (
   node: string,
-  verdicts: readonly PodVerdict[],
+  { verdicts, budgets }: { verdicts: readonly PodVerdict[]; budgets: readonly Budget[] },
   params: Params,
-  unknown: string[],
+  { afterwards, unknown }: { afterwards: string[]; unknown: string[] },
 ): string[] => {
   const those = (is: (one: PodVerdict) => boolean): string[] =>
     verdicts.filter(is).map(({ pod }) => nameOf(pod))
   const moving = those(goes)
-  const waiting = those(({ verdict }) => verdict === 'waits')
   const losing = verdicts.filter(({ loses }) => loses.length > 0)
   const unmanaged = those(one => goes(one) && one.pod.controller === undefined && !isFinished(one.pod))
   const finished = those(one => goes(one) && isFinished(one.pod))
   const staying = those(({ verdict }) => verdict === 'leave').length
   return [
     `Evicts ${podCount(moving.length)} from ${node}; ${podCount(staying)} of DaemonSets or the kubelet itself ${staysWord(staying)}, with ${staying === 1 ? 'its' : 'their'} addresses.`,
-    waiting.length === 0
-      ? 'No budget (PDB) is in the way now.'
-      : `Waiting for a budget (PDB), ${waiting.length}: ${some(verdicts.filter(({ verdict }) => verdict === 'waits').map(({ pod, why }) => `${nameOf(pod)}, ${why}`))}.`,
+    ...budgetFacts(verdicts, budgets),
     losing.length === 0
       ? 'No Pod has data in an emptyDir.'
       : `Losing what is in an emptyDir, ${losing.length}: ${some(losing.map(({ pod, loses }) => `${nameOf(pod)} (${loses.join(', ')})`))}.`,
@@ -97,6 +109,7 @@ const factsOf = (
       : []),
     `Waits for budgets up to ${shownDuration(params.deadline)}; each Pod may take its own grace period and ${shownDuration(params.pod_deadline)} more. Pods that come later are not touched.`,
     'This cannot be undone: Pods that moved stay where they are.',
+    ...afterwards,
     ...unknown.map(what => `Not known: ${what}.`),
   ]
 }
@@ -104,10 +117,10 @@ const factsOf = (
 /** Several Pods may share a budget that lets only some of them go at a time. */
 const budgetRows = (budgets: readonly Budget[], verdicts: readonly PodVerdict[]): string[] =>
   budgets.flatMap(budget => {
-    const held = verdicts.filter(one => goes(one) && one.pod.ready && budgetsOf(one.pod, [budget]).length > 0)
-    return held.length === 0
+    const counts = countedBy(budget, verdicts)
+    return counts === 0
       ? []
-      : [`${budget.namespace}/${budget.name}: ${budgetWords(budget)}; counts ${held.length} of these Pods`]
+      : [`${budget.namespace}/${budget.name}: ${budgetWords(budget)}; counts ${counts} of these Pods`]
   })
 
 /** Nothing is begun while one Pod would stop it half way: as kubectl does. */
@@ -126,10 +139,10 @@ export const planDrain = async (params: Params, ctx: StepContext): Promise<Plan<
   const readAt = ctx.clock.now()
   const facts = await readyToDrain(ctx)
   const pods = await ctx.cluster.podsToDrain(node)
-  const ground = await onOtherGround(ctx, facts, pods)
+  const unknown = await onOtherGround(ctx, facts, pods)
   const { verdicts, budgets } = await readVerdicts(ctx, node, pods, params)
   refuseBlocked(node, verdicts)
-  const unknown = verdicts.some(goes) ? [...ground, ...(await removalCanFollow(ctx, verdicts))] : ground
+  const afterwards = verdicts.some(goes) ? await removalCanFollow(ctx, verdicts) : []
   const of = (kind: Standing): PodVerdict[] => verdicts.filter(({ verdict }) => verdict === kind)
   const moving = verdicts.filter(goes).map(({ pod }) => pod)
   const lists = [
@@ -141,7 +154,7 @@ export const planDrain = async (params: Params, ctx: StepContext): Promise<Plan<
   return {
     kind: 'drain',
     title: `Drain ${node}: evict ${podCount(moving.length)}`,
-    facts: factsOf(node, verdicts, params, unknown),
+    facts: factsOf(node, { verdicts, budgets }, params, { afterwards, unknown }),
     lists: lists.filter(({ rows }) => rows.length > 0),
     commands: moving.map(pod =>
       shownRequest(

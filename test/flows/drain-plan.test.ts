@@ -1,4 +1,4 @@
-import { known, type Sandbox, unknown } from '../../src/core/evidence/bundle.js'
+import { type Bundle, known, type Sandbox, unknown } from '../../src/core/evidence/bundle.js'
 import { planDigest } from '../../src/core/runbook/plan.js'
 import { Refused } from '../../src/ports.js'
 import { fakeBudget } from '../fakes/drain.js'
@@ -77,11 +77,28 @@ test('B2: what a budget allows does not change the plan; another Pod of the same
   expect(await digest()).not.toBe(before)
 })
 
-test('P-A4: a node that does not say whether addresses can be removed afterwards is shown as one that does not', async () => {
-  const clears = leakingNode(0, 5, { sandboxes: unknown('crictl pods: connection refused', now) })
-  expect((await bench([ledger], { clears }).plan()).facts.at(-1)).toBe(
-    'Not known: whether addresses can be removed afterwards: crictl pods: connection refused.',
+test('P-A4: the plan says how many addresses can be given back afterwards', async () => {
+  const clears = leakingNode(2, 5)
+  const agents = known([{ ...agentPod, ips: ['10.244.7.2'] }], now)
+  const sandboxes = known(
+    [sandbox(2, { namespace: 'platform', pod: 'agent-x', podUid: agentPod.uid }), sandbox(3)],
+    now,
   )
+  const world = bench([ledger], { clears: { ...clears, pods: agents, sandboxes } })
+  expect((await world.plan()).facts).toContain('Afterwards 5 addresses can be given back, as read now.')
+})
+
+test('P-A4: a budget that lets one of several go at a time is named, and nobody is told that none is in the way', async () => {
+  const replicas = [1, 2, 3].map(n => onNode('shop', `front-${n}`, { labels: { app: 'front' } }))
+  const world = bench(replicas)
+  world.cluster.draining.budgets.push(
+    fakeBudget('shop', 'front', { selector: selecting('front'), allowed: 1, healthy: 4, desired: 3 }),
+  )
+  const one = await world.plan()
+  expect(one.facts).toContain('Budgets (PDB) that let only some go at a time: shop/front 1 of 3.')
+  expect(one.facts.join()).not.toContain('No budget (PDB) is in the way')
+  world.cluster.draining.budgets[0]!.allowed = 3
+  expect((await world.plan()).facts).toContain('No budget (PDB) is in the way now.')
 })
 
 test('a node with nothing to move is not asked about', async () => {
@@ -132,11 +149,24 @@ describe('P-A4: nothing is begun that would stop half way; the refusal names eve
     world.cluster.all.nodes[0]!.bootId = 'boot-8'
     expect((await refusal(world)).message).toMatch(/was rebooted since this run was opened/)
   })
-  const guessed = (staying: Partial<Sandbox>) =>
+  const guessed = (staying: Partial<Sandbox>, over: Partial<Bundle> = {}) =>
     leakingNode(0, 5, {
       runtime: known({ ...runtimeOf, endpointFrom: 'a known default path' }, now),
-      pods: known([{ ...agentPod, ips: ['10.244.7.2'] }, ledger], now),
-      sandboxes: known([sandbox(2, { namespace: 'platform', pod: 'agent-x', ...staying })], now),
+      pods: known(
+        [
+          { ...agentPod, hostNetwork: true, ips: ['10.244.7.2'] },
+          { ...ledger, ips: ['10.244.7.3'] },
+        ],
+        now,
+      ),
+      sandboxes: known(
+        [
+          sandbox(2, { namespace: 'platform', pod: 'agent-x', ...staying }),
+          sandbox(3, { namespace: 'payments', pod: 'ledger-0', podUid: ledger.uid }),
+        ],
+        now,
+      ),
+      ...over,
     })
   test('a node where nothing would prove the runtime afterwards, so that no address could be removed', async () => {
     const world = bench([ledger], { clears: guessed({ podUid: 'of a runtime that it was moved from' }) })
@@ -145,6 +175,22 @@ describe('P-A4: nothing is begun that would stop half way; the refusal names eve
     )
     const proven = bench([ledger], { clears: guessed({ podUid: agentPod.uid }) })
     expect((await proven.plan()).facts.join()).not.toMatch(/removed/)
+  })
+  const host = { hostname: 'node-07', now, skewMs: 600_000, bootId: 'boot-1', bootedAt: 0 }
+  const silent = unknown('crictl pods: connection refused', now)
+  test.each<[string, Partial<Bundle>, RegExp]>([
+    ['the clock of the node is off', { host: known(host, now) }, /: the node's clock is 10 min ahead/],
+    [
+      'who holds an address is not known',
+      { held: silent },
+      /: it is not known which addresses are still held/,
+    ],
+    ['the runtime is silent', { sandboxes: silent }, /: the runtime did not list its sandboxes: crictl pods/],
+  ])('a node whose addresses could be removed neither now nor afterwards: %s', async (_why, over, says) => {
+    const { message } = await refusal(bench([ledger], { clears: guessed({ podUid: agentPod.uid }, over) }))
+    expect(message).toMatch(/^once node-07 is drained no address could be removed there: /)
+    expect(message).toMatch(says)
+    expect(message).not.toContain('in place')
   })
   test('B9: the node that this program or its Redis runs on, with what to do', async () => {
     const chart = { 'app.kubernetes.io/name': 'cnibot', 'app.kubernetes.io/instance': 'cni' }

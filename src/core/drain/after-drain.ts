@@ -1,22 +1,36 @@
 import { nameOf } from '../evictable.js'
 import { type Bundle, isKnown, known } from '../evidence/bundle.js'
-import { listDoubt } from '../ipam/removal-refusals.js'
+import { planRemoval, type RemovalPlan } from '../ipam/removal.js'
 
 /**
- * Why no address could be removed once only these Pods are left on the node, by `namespace/name`: nothing would prove then
- * that the runtime's list is the kubelet's. What the node did not say is judged when it says it. A sandbox is told by its
- * Pod's name, since a static Pod has another uid there.
+ * What a removal would come to once only these Pods are left on the node, by `namespace/name`, as far as that is known
+ * before: every rule for the node is asked of what stays, and a silent node is refused as it is then. A sandbox is told by
+ * its Pod's name, since a static Pod has another uid there.
  */
-export const noRemovalAfter = (bundle: Bundle, staying: ReadonlySet<string>): string | undefined => {
+export const removalOnceDrained = (
+  bundle: Bundle,
+  staying: ReadonlySet<string>,
+  olderThanMs: number,
+): RemovalPlan => {
   const { pods, sandboxes } = bundle
-  if (!isKnown(pods) || !isKnown(sandboxes)) return undefined
-  const left = sandboxes.value.filter(({ namespace, pod }) => staying.has(nameOf({ namespace, name: pod })))
-  return listDoubt({
-    ...bundle,
-    pods: known(
-      pods.value.filter(pod => staying.has(nameOf(pod))),
-      pods.at,
-    ),
-    sandboxes: known(left, sandboxes.at),
-  })
+  const left = (of: Partial<Bundle>): RemovalPlan =>
+    planRemoval({
+      earlier: undefined,
+      bundle: { ...bundle, ...of },
+      settings: { olderThanMs },
+      cordoned: true,
+    })
+  const stay = isKnown(pods)
+    ? {
+        pods: known(
+          pods.value.filter(pod => staying.has(nameOf(pod))),
+          pods.at,
+        ),
+      }
+    : {}
+  if (!isKnown(sandboxes)) return left(stay)
+  const theirs = sandboxes.value.filter(({ namespace, pod }) => staying.has(nameOf({ namespace, name: pod })))
+  const then = left({ ...stay, sandboxes: known(theirs, sandboxes.at) })
+  // Addresses of Pods that move go back with their Pods: they are none of the leaked ones.
+  return 'refused' in then ? then : left(stay)
 }

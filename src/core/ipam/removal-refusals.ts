@@ -194,7 +194,3 @@ const nodeRules: NodeRule[] = [
 /** Every reason why nothing may be removed from this node; empty where nothing speaks against looking at each file. */
 export const refusals = (input: RemovalInput): string[] =>
   nodeRules.map(rule => rule(input)).filter(reason => reason !== undefined)
-
-/** Why the runtime's list is not believed whatever the files say, by those rules that a drain can break. */
-export const listDoubt = (bundle: Bundle): string | undefined =>
-  listIsNotEmpty({ bundle }) ?? endpointIsKubelets({ bundle })

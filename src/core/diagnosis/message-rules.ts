@@ -5,7 +5,7 @@ import { dataplaneRules } from './messages/dataplane-rules.js'
 import type { MessageRule } from './messages/message-rule.js'
 import { cacheRules, pluginRules } from './messages/plugin-rules.js'
 import { containerRules, imageRules, volumeRules } from './messages/pod-rules.js'
-import { limitRules, runtimeRules, symptomRules } from './messages/runtime-rules.js'
+import { limitRules, runtimeRules, startRules, symptomRules } from './messages/runtime-rules.js'
 
 /**
  * In the order in which they are tried. Exhaustion is first, since a rollback's failure is told in the same breath; then
@@ -21,12 +21,12 @@ export const messageRules: MessageRule[] = [
   ...cacheRules,
   ...agentRules,
   ...containerRules,
-  ...runtimeRules.slice(0, 1),
+  ...startRules,
   ...pluginRules,
   ...dataplaneRules,
   ...nodeRules,
   ...agentConnectionRules,
-  ...runtimeRules.slice(1),
+  ...runtimeRules,
   ...accessRules,
   ...symptomRules,
 ]

@@ -130,6 +130,23 @@ export const heldRows: Row[] = [
     },
   },
   {
+    rule: 'collector-names-leak',
+    id: 'P-R3',
+    cause: 'ipam-leak',
+    weight: 'supports',
+    way: 'calico',
+    seen: {
+      environment: { cni: 'calico 3.26' },
+      inputs: {
+        agent_logs: ['[INFO][1] Candidate IP leak handle="k8s-pod-network.0b8e" ip="10.140.33.7" node="n-9"'],
+      },
+    },
+    alike: {
+      environment: { cni: 'calico 3.26' },
+      inputs: { agent_logs: ['[INFO][1] No candidate for garbage collection, no IP released'] },
+    },
+  },
+  {
     rule: 'waiting-pod-holds-address',
     id: 'P-R3',
     cause: 'ipam-leak',

@@ -168,6 +168,26 @@ export const otherRows: Row[] = [
   },
   {
     rule: 'one-address-two-pods',
+    id: 'P-R3 told by the host route',
+    cause: 'duplicate-ip',
+    weight: 'proves',
+    seen: {
+      inputs: {
+        pods: ['shop a-1 0/1 CrashLoopBackOff 4 2d 10.42.8.13 n1', 'shop b-1 1/1 Running 0 3d 10.42.8.13 n1'],
+        commands: [{ cmd: 'ip route', output: ['10.42.8.13 dev cali4d1e90a7b2c scope link'] }],
+      },
+    },
+    alike: {
+      inputs: {
+        pods: ['shop a-1 0/1 CrashLoopBackOff 4 2d 10.42.8.13 n1', 'shop b-1 1/1 Running 0 3d 10.42.8.13 n1'],
+        commands: [
+          { cmd: 'ip route', output: ['10.42.8.0/24 dev eth0 proto kernel scope link src 10.42.8.13'] },
+        ],
+      },
+    },
+  },
+  {
+    rule: 'one-address-two-pods',
     id: 'P-E4 host network',
     cause: 'duplicate-ip',
     weight: 'proves',

@@ -34,8 +34,15 @@ export const limitRules: MessageRule[] = [
   },
 ]
 
-/** The runtime and the tools below it. */
-export const runtimeRules: MessageRule[] = [
+/** What the runtime could not start: the sandbox itself, or a command. Both quote what plugins' messages have as well. */
+export const startRules: MessageRule[] = [
+  {
+    code: 'OCI_RUNTIME',
+    kind: 'runtime-error',
+    when: /failed to (?:start|create) (?:a |the )?sandbox container[^\n]{0,400}(?:oci runtime|runc|container_linux|prestart hook|fork\/exec)/,
+    causes: ['runtime-error'],
+    says: 'The runtime could not start the sandbox itself, which runs no command of the Pod.',
+  },
   {
     code: 'CONTAINER_COMMAND',
     kind: 'container',
@@ -43,10 +50,14 @@ export const runtimeRules: MessageRule[] = [
     causes: ['other'],
     says: "A container's own command cannot be started; its network was made before.",
   },
+]
+
+/** The runtime and the tools below it. */
+export const runtimeRules: MessageRule[] = [
   {
     code: 'OCI_RUNTIME',
     kind: 'runtime-error',
-    when: /oci runtime (?:create|exec|state|start) failed|failed to create (?:containerd task|shim task|shim\b|task for sandbox)|failed to start sandbox container|runc (?:create failed|did not terminate)|container create failed|cgroupspath|runcontainererror/,
+    when: /oci runtime (?:(?:create|exec|state|start) failed|error)|failed to create (?:containerd task|shim task|shim\b|task for sandbox)|failed to start sandbox container|runc (?:create failed|did not terminate)|container create failed|cgroupspath|runcontainererror/,
     causes: ['runtime-error'],
     says: 'The low-level runtime could not start the sandbox; its network was made before that.',
   },

@@ -30,6 +30,14 @@ const heldBy = (pod: PodRow): Held[] => [
 
 const lastWord = (pod: PodRow): string => pod.node ?? pod.text.trim().split(/\s+/).at(-1) ?? ''
 
+/** A host route to this one address through a Pod's own interface: no address of the node. */
+const isRoutedToPod = (report: Report, ip: string): boolean =>
+  [...report.routes.flatMap(({ lines }) => lines), ...report.lines.map(({ text }) => text)].some(line =>
+    new RegExp(
+      `(?:^|\\s)${ip.replaceAll('.', '\\.')}(?:/32)? dev (?:cali|veth|lxc|eni|azv|gke|cilium|vnet)`,
+    ).test(line.slice(0, 500)),
+  )
+
 /** Addresses that two living Pods hold. Pods on the host network share their node's: one node, no Pod range. */
 const doublesOf = (report: Report): Held[][] => {
   const groups = new Map<string, Held[]>()
@@ -39,7 +47,9 @@ const doublesOf = (report: Report): Held[][] => {
   return [...groups.values()].filter(held => {
     const nodes = new Set(held.map(({ pod }) => lastWord(pod)))
     const names = new Set(held.map(({ pod }) => `${pod.namespace}/${pod.name}`))
-    const hostNetwork = nodes.size === 1 && !held[0]?.secondary && !inRanges(held[0]?.ip ?? '', sets)
+    const ip = held[0]?.ip ?? ''
+    const own = held[0]?.secondary || inRanges(ip, sets) || isRoutedToPod(report, ip)
+    const hostNetwork = nodes.size === 1 && !own
     return names.size > 1 && !hostNetwork
   })
 }

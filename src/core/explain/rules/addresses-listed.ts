@@ -1,5 +1,6 @@
 import { many } from '../../diagnosis/facts.js'
 import { addressesOf, noneLeft } from '../../report/addresses.js'
+import { messagesWith, quoted } from '../../report/ask.js'
 import { type Assignment, assignmentsOf } from '../../report/assignments.js'
 import type { Report } from '../../report/report.js'
 import type { CauseRule } from '../rule.js'
@@ -72,4 +73,29 @@ const ownOldAddress: CauseRule = {
   },
 }
 
-export const listedRules: CauseRule[] = [twoForOne, ownOldAddress]
+/** Calico's own garbage collector: a candidate is not yet waited for, a confirmed one is released next. */
+const namedByCollector: CauseRule = {
+  name: 'collector-names-leak',
+  source:
+    'projectcalico kube-controllers, ipam_allocation.go: leaked allocations are candidates for a grace period',
+  read: report => {
+    const [confirmed] = messagesWith(report, /\bconfirmed IP leak/i)
+    const [candidate] = messagesWith(
+      report,
+      /\bcandidate IP leak|Calico Node referenced in IPAM data does not exist/i,
+    )
+    const told = confirmed ?? candidate
+    if (told === undefined) return []
+    const says = `the address manager's own collector names it: ${quoted(told.text)}`
+    return [
+      {
+        cause: 'ipam-leak',
+        ...way(report),
+        for: [clue(says, confirmed ? 'proves' : 'supports')],
+        missing: confirmed ? [] : ['whether the collector confirms it after its grace period'],
+      },
+    ]
+  },
+}
+
+export const listedRules: CauseRule[] = [twoForOne, ownOldAddress, namedByCollector]

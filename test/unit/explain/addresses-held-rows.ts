@@ -136,13 +136,13 @@ export const heldRows: Row[] = [
     weight: 'supports',
     way: 'calico',
     seen: {
-      environment: { cni: 'calico 3.26' },
+      environment: { cni: 'calico 3.26, calico-ipam' },
       inputs: {
         agent_logs: ['[INFO][1] Candidate IP leak handle="k8s-pod-network.0b8e" ip="10.140.33.7" node="n-9"'],
       },
     },
     alike: {
-      environment: { cni: 'calico 3.26' },
+      environment: { cni: 'calico 3.26, calico-ipam' },
       inputs: { agent_logs: ['[INFO][1] No candidate for garbage collection, no IP released'] },
     },
   },

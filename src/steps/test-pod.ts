@@ -7,7 +7,7 @@ import type { NodeFacts, PodFacts } from '../core/evidence/bundle.js'
 import { theirs } from '../core/runbook/cordon-mark.js'
 import type { Plan } from '../core/runbook/plan.js'
 import { shownRequest, testPodBody, type TestPodSpec } from '../core/requests.js'
-import { Failed, Refused } from '../ports.js'
+import { Failed, Refused, Unreachable } from '../ports.js'
 import { nodeNow } from './cordon.js'
 import { lookUntil, type Step, type StepContext } from './step.js'
 
@@ -110,6 +110,22 @@ const cleanUp = async (plan: Plan<'test-pod'>, ctx: StepContext): Promise<string
   return `test Pod ${pod.namespace}/${pod.name} deleted`
 }
 
+/** What the test showed is what counts: a Pod that could not be cleaned up is told beside it, not in its place. */
+const cleanedUp = async (error: unknown, plan: Plan<'test-pod'>, ctx: StepContext): Promise<unknown> => {
+  try {
+    await cleanUp(plan, ctx)
+    return error
+  } catch (left) {
+    if (ctx.signal.aborted) return left
+    const { namespace, name } = plan.data
+    const why = left instanceof Error ? left.message : String(left)
+    const more = `the test Pod ${namespace}/${name} may be left: ${why}`
+    if (error instanceof Failed || error instanceof Refused)
+      return new Failed(error.message, [error.output, more].filter(line => line !== '').join('\n'))
+    return error instanceof Unreachable ? new Unreachable(`${error.message}; ${more}`) : error
+  }
+}
+
 /** A try that died after its delete leaves a Pod on its way out under the same name. */
 const noneLeaving = async (plan: Plan<'test-pod'>, ctx: StepContext): Promise<void> => {
   const gone = await lookUntil(ctx, async () => {
@@ -174,8 +190,7 @@ export const testPod: Step<'test-pod'> = {
         data: { ip, runningAfterMs, backAfterMs },
       }
     } catch (error) {
-      await cleanUp(plan, ctx)
-      throw error
+      throw await cleanedUp(error, plan, ctx)
     }
   },
   undo: (plan, _done, ctx) => cleanUp(plan, ctx),

@@ -35,6 +35,15 @@ export const refuseTruly = async (
 
 const isRemoval = (plan: Plan): plan is Plan<'remove-orphans'> => plan.kind === 'remove-orphans'
 
+/** What this plan and those of earlier tries of the step name. */
+export const plannedByAnyTry = (
+  plan: Plan<'remove-orphans'>,
+  ctx: Pick<StepContext, 'run' | 'index'>,
+): RemovalEntry[] =>
+  [plan, ...(ctx.run.lines[ctx.index]?.attempts ?? []).map(attempt => attempt.plan)]
+    .filter(isRemoval)
+    .flatMap(({ data }) => data.entries)
+
 /** Law of the step: more than approved, never. A node that says it did more, now or in an earlier try, is broken, or lies. */
 export const refuseStrangers = (
   { moved, already }: RemovalReport,
@@ -43,15 +52,21 @@ export const refuseStrangers = (
   ctx: StepContext,
 ): void => {
   const given = new Set(list.map(({ ip }) => ip))
-  const plans = [plan, ...(ctx.run.lines[ctx.index]?.attempts ?? []).map(attempt => attempt.plan)]
-  const earlier = new Set(
-    begunBefore(ctx) ? plans.filter(isRemoval).flatMap(({ data }) => data.entries.map(({ ip }) => ip)) : [],
-  )
+  const earlier = new Set(begunBefore(ctx) ? plannedByAnyTry(plan, ctx).map(({ ip }) => ip) : [])
   const strangers = [...moved.filter(ip => !given.has(ip)), ...already.filter(ip => !earlier.has(ip))]
+  refuse(strangers, 'moved that were not on the list it was given')
+}
+
+/** The same for an undo: only what this step has moved can be put back. */
+export const refuseStrangersBack = ({ moved, already }: RemovalReport, taken: ReadonlySet<string>): void => {
+  const strangers = [...moved, ...already].filter(ip => !taken.has(ip))
+  refuse(strangers, 'put back that this step never moved')
+}
+
+const refuse = (strangers: readonly string[], what: string): void => {
   if (strangers.length === 0) return
-  const some = strangers.slice(0, 3).join(', ')
   throw new Failed(
-    `the node reports ${strangers.length} addresses as moved that were not on the list it was given (${some}): look at the node before anything else is done there`,
+    `the node reports ${strangers.length} addresses as ${what} (${strangers.slice(0, 3).join(', ')}): look at the node before anything else is done there`,
     strangers.join('\n'),
   )
 }

@@ -188,5 +188,5 @@ export const removeOrphans: Step<'remove-orphans'> = {
       },
     }
   },
-  undo: (plan, _done, ctx) => putBack(plan, ctx),
+  undo: putBack,
 }

@@ -1,4 +1,13 @@
-import { chmodSync, chownSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { removeOrphansPath } from '../../../src/adapters/ssh/scripts.js'
 import type { Allocation } from '../../../src/core/evidence/bundle.js'
@@ -67,7 +76,7 @@ afterEach(() => place.close())
 
 const shellOf = (argvOf?: () => string[] | Error) => localShell(() => place.node, argvOf)
 const undo = (shell = shellOf(), fence = 2) =>
-  undoOnNode({ node: place.node, clock: place.clock, cluster, shell, fence })
+  undoOnNode({ node: place.node, clock: place.clock, cluster, shell, fence, entries: orphans })
 
 const ips = (list: Allocation[]): string[] => list.map(({ ip }) => ip).sort()
 
@@ -135,6 +144,30 @@ test('B4: an address that was given out and is free again goes back to its old o
   const { id } = await place.node.add(owned())
   await place.node.remove(id)
   expect(await undo()).toEqual({ says: '10 addresses put back', left: [] })
+})
+
+const neither = (ip: string): string => `${ip}: its file is neither in the quarantine nor in the store`
+
+test('B4: a file that is lost from the quarantine is named by the node, with those that are back', async () => {
+  await order(place.node, orphans)
+  const [lost = ''] = ips(orphans)
+  rmSync(join(place.node.root, quarantine('run-1'), lost))
+  expect(await undo()).toEqual({ says: '9 addresses put back; 1 could not be', left: [neither(lost)] })
+  // What was put back and freed by its owner since is not lost.
+  const [, freed = ''] = ips(orphans)
+  rmSync(inStore(freed))
+  expect(await undo(shellOf(), 3)).toEqual({
+    says: '8 addresses put back; 1 could not be',
+    left: [neither(lost)],
+  })
+})
+
+test('B4: where the whole quarantine is lost, nothing is said to be back', async () => {
+  await order(place.node, orphans)
+  rmSync(join(place.node.root, quarantine('run-1')).replace(/\/run-1.*/, ''), { recursive: true })
+  const { says, left } = await undo()
+  expect(says).toBe('0 addresses put back; 10 could not be')
+  expect(left.toSorted()).toEqual(ips(orphans).map(neither).toSorted())
 })
 
 /** The script with a word in front of one of its commands, so that it dies there once. */

@@ -1,4 +1,5 @@
 import { removeOrphansPath } from '../../../src/adapters/ssh/scripts.js'
+import type { Allocation } from '../../../src/core/evidence/bundle.js'
 import type { Plan, Undone } from '../../../src/core/runbook/plan.js'
 import { fenced } from '../../../src/flows/fenced.js'
 import type { Clock, Cluster, CommandResult, NodeShell } from '../../../src/ports.js'
@@ -6,7 +7,8 @@ import { undoStep } from '../../../src/steps/index.js'
 import type { StepContext } from '../../../src/steps/step.js'
 import type { LabNode } from '../../lab/nodes/index.js'
 import { fold, opened } from '../../unit/runbook/runs.js'
-import { environment, orderArgs, run, storeDir } from './on-node.js'
+import { leakingNode } from '../../unit/leaking-node.js'
+import { environment, look, orderArgs, run, storeDir } from './on-node.js'
 import { stepSettings } from '../../fakes/settings.js'
 
 /** The script under `argv`, as the repairing user of the node would start it. */
@@ -31,8 +33,9 @@ export const undoOnNode = (how: {
   cluster: Cluster
   shell: NodeShell
   fence: number
+  entries: readonly Allocation[]
 }): Promise<Undone> => {
-  const { node, clock, cluster, shell, fence } = how
+  const { node, clock, cluster, shell, fence, entries } = how
   const plan: Plan<'remove-orphans'> = {
     kind: 'remove-orphans',
     title: 'Remove addresses',
@@ -44,7 +47,7 @@ export const undoOnNode = (how: {
       network: 'k8s-pod-network',
       dir: storeDir,
       lockInode: 0,
-      entries: [],
+      entries: entries.map(entry => ({ ...entry, why: 'its sandbox is gone' })),
       olderThanMs: 0,
       bundleId: 'b',
       actFrom: undefined,
@@ -61,7 +64,11 @@ export const undoOnNode = (how: {
     clock,
     settings: { ...stepSettings, deadlineMs: 1_000 },
     signal: new AbortController().signal,
-    measure: unused,
+    // What an undo looks at where the node does not tell of all: the store.
+    measure: async () => ({
+      bundle: { ...leakingNode(1, 0), ...(await look(node, { args: ['--light'] })) },
+      id: 'b',
+    }),
     bundle: unused,
     progress: unused,
     ...fenced({ cluster, shell }, { fence, inCharge: async () => undefined }),

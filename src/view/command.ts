@@ -183,8 +183,7 @@ const healthyText = (node: string, gap: Gap): Text => {
   return t`${strong(node)} can give new Pods an address: ${taken} taken, ${gap.orphaned === 0 ? 'none without a sandbox' : `${gap.orphaned} without a sandbox`}.`
 }
 
-const isNothing = (verdict: Verdict): boolean =>
-  verdict.findings.every(finding => finding.name === 'nothing-found')
+const isNothing = ({ cause }: Verdict): boolean => cause === 'nothing-found'
 
 /** `/cni diagnose`: one line that is enough, the evidence and the verdict folded into its thread. */
 export const renderAnswer = (input: AnswerInput): Answer => {

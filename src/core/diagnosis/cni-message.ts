@@ -143,3 +143,7 @@ export const readCniMessage = (text: string): CniMessage => {
     text,
   }
 }
+
+/** It names a failure, and not that addresses are used up. */
+export const isOtherTrouble = ({ kind }: CniMessage): boolean =>
+  kind !== 'exhausted' && kind !== 'symptom-only' && kind !== 'harmless'

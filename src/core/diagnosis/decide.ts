@@ -1,5 +1,5 @@
 import { isKnown } from '../evidence/bundle.js'
-import { notThis } from './decide-elsewhere.js'
+import { elsewhere, unknownTrouble } from './decide-elsewhere.js'
 import { type Decision, type DecisionRule, plain } from './decision.js'
 import { type Facts, many } from './facts.js'
 import type { Finding } from './finding.js'
@@ -38,32 +38,6 @@ const silentRuntime: DecisionRule = ({ bundle }, findings) => {
     says: [finding.says, ...finding.evidence.slice(0, 2)],
     doNot: ['Do not remove any address: without the list of sandboxes every one of them looks leaked.'],
     next: [`Look at the runtime on ${bundle.node}: its unit, its socket, its disk; then ask again.`],
-    escalateTo: 'platform',
-  })
-}
-
-/** A plugin that does not run is the trouble even where addresses leak beside it, as long as some are left. */
-const silentPlugin: DecisionRule = ({ fresh, bundle }, findings) => {
-  const finding = find(findings, 'plugin-not-running')
-  if (finding === undefined || has(findings, 'range-exhausted')) return undefined
-  const missing = fresh.some(({ reading }) => reading.kind === 'config-missing')
-  const leaking = has(findings, 'allocations-leaked')
-  return plain({
-    cause: missing ? 'cni-config-missing' : 'cni-plugin-missing',
-    headline: missing
-      ? `${bundle.node} has no network configuration`
-      : `A network plugin cannot run on ${bundle.node}`,
-    sure: 'high',
-    says: [
-      finding.says,
-      'No plugin answers, so no address is asked for: the range is not the trouble.',
-      ...(leaking
-        ? ['Failed ADDs leave their addresses behind: each retry leaks one until the plugin runs again.']
-        : []),
-    ],
-    next: [
-      `Put the missing part back on ${bundle.node} (plugin binaries, /etc/cni/net.d); the stuck Pods go on by themselves.`,
-    ],
     escalateTo: 'platform',
   })
 }
@@ -141,19 +115,6 @@ const notLiving = ({
   return parts.length > 0 ? ` (${parts.join(', ')})` : ''
 }
 
-const notReady: DecisionRule = ({ bundle }, findings) => {
-  const finding = find(findings, 'node-not-ready')
-  if (finding === undefined) return undefined
-  return plain({
-    cause: 'node-not-ready',
-    headline: `${bundle.node} is not Ready`,
-    sure: 'medium',
-    says: [finding.says, ...finding.evidence],
-    next: [`Look at the kubelet and the runtime on ${bundle.node}.`],
-    escalateTo: 'platform',
-  })
-}
-
 const invalidConfig: DecisionRule = ({ bundle }, findings) => {
   const finding = find(findings, 'config-invalid')
   if (finding === undefined) return undefined
@@ -195,12 +156,11 @@ const nothing: DecisionRule = ({ bundle, gap }) => {
 const rules: DecisionRule[] = [
   unreachable,
   silentRuntime,
-  silentPlugin,
+  elsewhere,
   leak,
   teardownFails,
   fullWithLiving,
-  notThis,
-  notReady,
+  unknownTrouble,
   invalidConfig,
   unmeasured,
 ]

@@ -1,6 +1,7 @@
 import { shownDuration } from '../duration.js'
 import { type Bundle, isKnown } from '../evidence/bundle.js'
 import { decide } from './decide.js'
+import { isOfTheRange } from './decide-elsewhere.js'
 import { factsOf } from './facts.js'
 import type { Finding, FindingName, Verdict } from './finding.js'
 import { findingsOf } from './rules.js'
@@ -71,7 +72,11 @@ export const diagnose = (
   const facts = factsOf(bundle)
   const findings = findingsOf(facts)
   const decision = decide(facts, findings)
-  const offered = runbooksFor(findings, runbooks)
+  // A leak that is not why Pods fail now is told, and not repaired in the middle of the other trouble.
+  const answered = isOfTheRange(decision)
+    ? findings
+    : findings.filter(finding => finding.name !== 'allocations-leaked')
+  const offered = runbooksFor(answered, runbooks)
   const broken = decision.cause !== 'nothing-found'
   return {
     cause: decision.cause,

@@ -26,6 +26,15 @@ export interface Facts {
 
 /** The kubelet tries again every 12 to 15 s and the folded event follows; what is older than this has stopped. */
 const freshMs = 10 * 60_000
+/** A runtime that answers now was only restarting when it refused the kubelet minutes ago. */
+const restartMs = 60_000
+
+/** Whether what an event tells was still going on when the bundle was made. */
+export const isHappening = (
+  { collectedAt, sandboxes }: Pick<Bundle, 'collectedAt' | 'sandboxes'>,
+  last: number,
+  { kind }: CniMessage,
+): boolean => collectedAt - last <= (kind === 'runtime-down' && isKnown(sandboxes) ? restartMs : freshMs)
 
 export const factsOf = (bundle: Bundle): Facts => {
   const gap = measure(bundle)
@@ -38,7 +47,7 @@ export const factsOf = (bundle: Bundle): Facts => {
     bundle,
     gap,
     events,
-    fresh: events.filter(({ event }) => bundle.collectedAt - event.last <= freshMs),
+    fresh: events.filter(({ event, reading }) => isHappening(bundle, event.last, reading)),
     journal,
     band: journal && journalBand(journal, isDelFailure),
     emptyFiles: isKnown(gap)

@@ -1,6 +1,6 @@
 import { type Bundle, isKnown } from '../evidence/bundle.js'
 import type { FindingRule } from './address-rules.js'
-import type { CniMessageKind } from './cni-message.js'
+import { type CniMessageKind, isOtherTrouble } from './cni-message.js'
 import { eventLine, type Facts, many, type ReadEvent } from './facts.js'
 
 const saying = (events: readonly ReadEvent[], ...kinds: CniMessageKind[]): ReadEvent[] =>
@@ -34,10 +34,7 @@ export const nodeNotReady: FindingRule = ({ bundle }) => {
 /** The runtime did not list its sandboxes, listed none although Pods run, or refuses the kubelet right now. */
 export const runtimeSilent: FindingRule = ({ bundle, gap, fresh }) => {
   if (!reached(bundle)) return undefined
-  // A runtime that answers now was only restarting when it refused the kubelet minutes ago.
-  const told = saying(fresh, 'runtime-down').filter(
-    ({ event }) => !isKnown(bundle.sandboxes) || bundle.collectedAt - event.last <= 60_000,
-  )
+  const told = saying(fresh, 'runtime-down')
   const reason = !isKnown(bundle.sandboxes)
     ? bundle.sandboxes.reason
     : bundle.sandboxes.value.length === 0 && !isKnown(gap)
@@ -119,4 +116,4 @@ export const pluginRules: FindingRule[] = [
 
 /** Fresh messages of a kind that none of the findings covers: they are told apart as "not this". */
 export const otherTrouble = (facts: Facts): ReadEvent | undefined =>
-  facts.fresh.find(({ reading }) => !['exhausted', 'symptom-only', 'harmless'].includes(reading.kind))
+  facts.fresh.find(({ reading }) => isOtherTrouble(reading))

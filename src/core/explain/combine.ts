@@ -90,9 +90,9 @@ const proven = (ranked: Ranked): boolean => ranked.for.some(clue => clue.weight 
  * high: something proves it, nothing but hints speaks against it, and no other cause that it does not explain is proven.
  * medium: proven with a doubt left, or supported and nearest by a supporting observation. low: the rest.
  */
-const surenessOf = (main: Ranked, others: readonly Ranked[]): Sureness => {
+const surenessOf = (main: Ranked, others: readonly Ranked[], behind: readonly CauseCode[]): Sureness => {
   const doubt = main.against.some(clue => clue.weight !== 'hints')
-  const explained = leadsTo[main.cause] ?? []
+  const explained = [...(leadsTo[main.cause] ?? []), ...behind]
   const rivals = others.filter(each => !explained.includes(each.cause))
   const rivalled = rivals.some(rival => proven(rival))
   if (proven(main)) return doubt || rivalled ? 'medium' : 'high'
@@ -110,22 +110,27 @@ export interface Combined {
   all: Ranked[]
 }
 
-/** Ranks what the rules suspect: by what speaks for and against, and by what follows from what. */
-export const combine = (suspicions: readonly Suspicion[]): Combined => {
+/**
+ * Ranks what the rules suspect: by what speaks for and against, and by what follows from what. Causes that are `behind`
+ * are true beside the trouble that was reported, and come after any other that is supported.
+ */
+export const combine = (suspicions: readonly Suspicion[], behind: readonly CauseCode[] = []): Combined => {
   const ranked = causeCodes
     .map(cause => suspicions.filter(each => each.cause === cause))
     .flatMap(all => (all[0] ? [mergedOf(all[0].cause, all)] : []))
   const possible = ranked.filter(each => !isRuledOut(each) && each.score > 0 && each.for.length > 0)
   const solid = possible.filter(({ score }) => score >= points.supports)
   const leads = (a: Ranked, b: Ranked): boolean => leadsTo[a.cause]?.includes(b.cause) ?? false
-  const followed = new Set(
-    solid.filter(b => solid.some(a => leads(a, b) && !leads(b, a))).map(({ cause }) => cause),
-  )
+  const isBehind = ({ cause }: Ranked): boolean => behind.includes(cause)
+  const pushed = solid.some(each => !isBehind(each))
+  const follows = (b: Ranked): boolean =>
+    (isBehind(b) && pushed) || solid.some(a => leads(a, b) && !leads(b, a) && !isBehind(a))
+  const followed = new Set(solid.filter(follows).map(({ cause }) => cause))
   const order = possible.toSorted(
     (a, b) => Number(followed.has(a.cause)) - Number(followed.has(b.cause)) || b.score - a.score,
   )
   const [first, ...rest] = order
-  const main = first && { ...first, sure: surenessOf(first, rest) }
+  const main = first && { ...first, sure: surenessOf(first, rest, behind) }
   const also = rest.filter(({ score }) => score >= points.supports)
   const out = ranked.filter(each => !order.includes(each) && each.for.length > 0)
   return { main, also, all: [...(main ? [main] : []), ...rest, ...out] }

@@ -6,6 +6,7 @@ import { dataplaneAdvice } from './advice/dataplane.js'
 import { pluginAdvice } from './advice/plugin.js'
 import { podAdvice } from './advice/pod.js'
 import { changesFor } from './changes.js'
+import { besideTheTrouble } from './beside.js'
 import { combine, type Ranked } from './combine.js'
 import type { Action, Advice, CauseRule } from './rule.js'
 import { addressesRules } from './rules/addresses.js'
@@ -60,7 +61,10 @@ const hypothesis = (ranked: Ranked): Answer['hypotheses'][number] => ({
 
 /** What a report shows: the causes ranked, what to do first, and what would hurt. */
 export const explain = (report: Report): Answer => {
-  const { main, also, all } = combine(causeRules.flatMap(rule => rule.read(report)))
+  const { main, also, all } = combine(
+    causeRules.flatMap(rule => rule.read(report)),
+    besideTheTrouble(report),
+  )
   const hypotheses = all.map(hypothesis)
   if (main === undefined)
     return {

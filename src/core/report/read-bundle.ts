@@ -1,22 +1,27 @@
 import { readCniMessage } from '../diagnosis/cni-message.js'
+import { isHappening } from '../diagnosis/facts.js'
 import { type Bundle, isKnown, type PodFacts, valueIn } from '../evidence/bundle.js'
 import { type Gap, measure } from '../ipam/gap.js'
 import { foldLines } from './fold-lines.js'
 import type { Line, PodRow, Report, StandingCounts } from './report.js'
 
-const eventLines = ({ events, node }: Bundle): Line[] =>
-  (valueIn(events) ?? [])
-    .filter(event => event.node === undefined || event.node === node)
-    .map(event => ({
-      from: 'event',
-      source: 'FailedCreatePodSandBox',
-      object: `pod/${event.pod}`,
-      count: event.count,
-      overMs: event.last - event.first,
-      warning: true,
-      text: event.message,
-      reading: readCniMessage(event.message),
-    }))
+/** What still happens; where nothing does any more, what did. An ended trouble is no part of the one that goes on. */
+const eventLines = (bundle: Bundle): Line[] => {
+  const all = (valueIn(bundle.events) ?? [])
+    .filter(event => event.node === undefined || event.node === bundle.node)
+    .map(event => ({ event, reading: readCniMessage(event.message) }))
+  const happening = all.filter(({ event, reading }) => isHappening(bundle, event.last, reading))
+  return (happening.length > 0 ? happening : all).map(({ event, reading }) => ({
+    from: 'event',
+    source: 'FailedCreatePodSandBox',
+    object: `pod/${event.pod}`,
+    count: event.count,
+    overMs: event.last - event.first,
+    warning: true,
+    text: event.message,
+    reading,
+  }))
+}
 
 const journalLines = ({ journal }: Bundle): Line[] =>
   foldLines(

@@ -6,6 +6,8 @@ import {
   type SandboxEvents,
   unknown,
 } from '../../../src/core/evidence/bundle.js'
+import { explain } from '../../../src/core/explain/explain.js'
+import { reportOf } from '../../../src/core/report/read-bundle.js'
 import { bundleWithoutAnswers } from '../../fakes/bundle.js'
 import { allocation, leakingNode, minute, now, sandbox, storeWith } from '../leaking-node.js'
 import { realCapture } from '../real-capture.js'
@@ -110,6 +112,11 @@ describe('not the leak', () => {
       'image-pull',
       'not-cni',
     ],
+    [
+      'MountVolume.SetUp failed for volume "config" : configmap "web" not found',
+      'secret-or-configmap-missing',
+      'not-cni',
+    ],
     ['OCI runtime create failed: cgroupsPath', 'runtime-error', 'not-cni'],
     [
       'plugin type="calico" failed (add): Assigned 0 out of 1 requested IPv4 addresses',
@@ -123,13 +130,78 @@ describe('not the leak', () => {
   ])('another cause is told apart: %s is %s', (message, cause, finding) => {
     const verdict = diagnose(leakingNode(10, 0, failing(message)), runbooks)
     expect(verdict).toMatchObject({ cause, runbooks: [] })
-    expect(verdict.escalateTo).toBe('platform')
+    expect(verdict.escalateTo).toBeTruthy()
+    expect(verdict.next[0]).toBeTruthy()
     expect(verdict.findings[0]?.name).toBe(finding)
+  })
+
+  const elsewhere = [
+    'failed to find plugin "portmap" in path [/opt/cni/bin]',
+    'cni plugin not initialized',
+    'failed to get sandbox image "registry.example/pause:3.6": failed to pull image',
+    'MountVolume.SetUp failed for volume "config" : configmap "web" not found',
+    'OCI runtime create failed: cgroupsPath',
+    'unable to connect to Cilium agent',
+    'connection is unauthorized: Unauthorized',
+    'write /var/lib/cni/results/x: no space left on device',
+  ]
+
+  test.each(elsewhere)('P-R3: the thread and `cnibot explain` say the same: %s', message => {
+    const node = leakingNode(10, 0, failing(message))
+    const { cause, confidence, hypotheses, actions, warnings, escalate_to } = explain(reportOf(node))
+    const verdict = diagnose(node, runbooks)
+    expect(verdict).toMatchObject({ cause, sure: confidence, doNot: warnings })
+    expect(verdict.says[0]).toBe(hypotheses[0]?.for[0])
+    expect(verdict.says).toContain('The address range is not the trouble here.')
+    expect(verdict.next[0]).toBe(actions[0]?.why)
+    expect(verdict.escalateTo).toBe(escalate_to ?? 'platform')
+  })
+
+  // What is left does not matter: on a full node too the other trouble comes first, and its events end with it.
+  test.each(elsewhere.flatMap(message => [100, 243].map(orphans => ({ message, orphans }))))(
+    'P-R3: events about another thing offer no repair beside $orphans leaked addresses: $message',
+    ({ message, orphans }) => {
+      const node = leakingNode(10, orphans, failing(message))
+      const verdict = diagnose(node, runbooks)
+      const answer = explain(reportOf(node))
+      expect(verdict.cause).not.toMatch(/^ipam/)
+      expect(answer).toMatchObject({ cause: verdict.cause, also: expect.arrayContaining(['ipam-leak']) })
+      expect(verdict.runbooks).toEqual([])
+      expect(answer.changes).toEqual([])
+      expect(verdict.says.join(' ')).toMatch(new RegExp(`Beside it ${orphans} addresses leaked`))
+    },
+  )
+
+  test('one Pod whose message says that the range is used up: the leak is the trouble again', () => {
+    const events = [failing(elsewhere[2] ?? ''), failing(exhausted)].flatMap(part =>
+      part.events && isKnown(part.events) ? part.events.value : [],
+    )
+    const node = leakingNode(41, 212, { events: known(events, now) })
+    expect(diagnose(node, runbooks)).toMatchObject({ cause: 'ipam-leak', runbooks: ['leak-reconcile'] })
+    expect(explain(reportOf(node))).toMatchObject({ cause: 'ipam-leak', also: ['image-pull'] })
+  })
+
+  test('a message that nobody knows, or that only tells of time, does not outweigh counted orphans', () => {
+    for (const message of [
+      'something never seen',
+      'code = DeadlineExceeded desc = context deadline exceeded',
+    ])
+      expect(diagnose(leakingNode(41, 212, failing(message)), runbooks)).toMatchObject({ cause: 'ipam-leak' })
   })
 
   test('what happened an hour ago is not happening now', () => {
     const old = failing('failed to find plugin "x" in path []', { last: now - 60 * minute })
     expect(diagnose(leakingNode(10, 0, old), [])).toMatchObject({ cause: 'nothing-found' })
+  })
+
+  test('P-P5: a node under pressure is said to be, although it has addresses left and no event', () => {
+    const node = leakingNode(10, 0)
+    const conditions = [
+      { type: 'Ready', status: 'True', reason: 'KubeletReady', message: '' },
+      { type: 'DiskPressure', status: 'True', reason: 'KubeletHasDiskPressure', message: '' },
+    ]
+    const facts = isKnown(node.facts) ? known({ ...node.facts.value, conditions }, now) : node.facts
+    expect(diagnose({ ...node, facts }, runbooks)).toMatchObject({ cause: 'node-pressure', runbooks: [] })
   })
 
   test('a node that is not Ready', () => {

@@ -7,7 +7,7 @@ import {
   startWalk,
   verdictOf,
 } from '../core/audit/chain.js'
-import { auditFacts, eventDigest } from '../core/audit/entry.js'
+import { auditFacts, eventDigest, otherwise } from '../core/audit/entry.js'
 import { planDigest, planSubject } from '../core/runbook/plan.js'
 import { foldRun, type RunEvent } from '../core/runbook/run.js'
 import type { Audit, History } from '../ports.js'
@@ -45,11 +45,17 @@ const compare = (entry: ChainEntry, events: RunEvent[]): { wrong?: string; plan?
     return { wrong: `entry ${n} tells of ${where}, and that history has only ${events.length} events` }
   if (eventDigest(event) !== entry.event)
     return { wrong: `${where} was changed: it is not the event that entry ${n} tells of` }
+  const { n: _number, previous: _previous, ...said } = entry
+  const made = auditFacts(stream, position, event)
+  if (!made) return { wrong: `entry ${n} tells of ${where}, which does not belong on the record` }
+  const forged = otherwise(said, made)
+  if (forged.length > 0)
+    return { wrong: `entry ${n} does not follow from ${where}: it says otherwise on ${forged.join(', ')}` }
   if (event.type !== 'StepPlanned') return {}
   const state = foldRun(events.slice(0, position))
   if (!state) return { wrong: `${where} is a plan of a run that was never opened` }
-  const made = planDigest(event.plan, planSubject(state, event.index))
-  return made === entry.plan
+  const digest = planDigest(event.plan, planSubject(state, event.index))
+  return digest === entry.plan
     ? { plan: true }
     : { wrong: `the plan of entry ${n} does not give the digest that was approved: ${where}` }
 }

@@ -168,7 +168,26 @@ const runbookOf = ({ runbook }: Read): AuditFacts['runbook'] => {
 const present = <T extends object>(facts: { [K in keyof T]: T[K] | undefined }): T =>
   Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as T
 
-/** The entry for an event at this place of a history; undefined for events that are not on the record. */
+/** As of a version that hid less. */
+const sameText = (was: unknown, now: unknown): boolean =>
+  was === now || (typeof was === 'string' && short(was) === now)
+
+const same = (was: unknown, now: unknown): boolean =>
+  Array.isArray(was) && Array.isArray(now)
+    ? was.length === now.length && was.every((each, i) => sameText(each, now[i]))
+    : sameText(was, now) || canonical(was ?? null) === canonical(now ?? null)
+
+/** Names of what an entry says otherwise than its event does, in either direction; empty where it follows from it. */
+export const otherwise = (entry: AuditFacts, made: AuditFacts): string[] => {
+  const was = new Map<string, unknown>(Object.entries(entry))
+  const now = new Map<string, unknown>(Object.entries(made))
+  return [...new Set([...was.keys(), ...now.keys()])].filter(key => !same(was.get(key), now.get(key))).sort()
+}
+
+/**
+ * The entry for an event at this place of a history; undefined for events that are not on the record. `audit verify` makes every entry
+ * anew: what is made of an event must not change from one version to the next.
+ */
 export const auditFacts = (stream: string, position: number, event: unknown): AuditFacts | undefined => {
   const read = event as Read
   if (!isAudited(stream, read)) return undefined

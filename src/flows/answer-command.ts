@@ -1,7 +1,18 @@
+import { explain } from '../core/explain/explain.js'
 import { incidentStream } from '../core/incident/incident.js'
+import { fromSlack } from '../core/report/from-slack.js'
+import { reportOfText } from '../core/report/read-text.js'
 import { type Approvers, listed } from '../core/runbook/approval.js'
 import type { Clock, Cluster, History, Jobs, Log, Message } from '../ports.js'
-import { renderHelp, renderLooking, renderStatus, renderUnknownNode, sentence } from '../view/command.js'
+import {
+  renderHelp,
+  renderLooking,
+  renderNothingPasted,
+  renderStatus,
+  renderUnknownNode,
+  sentence,
+} from '../view/command.js'
+import { explainedMessage } from '../view/explained.js'
 import { allIncidents } from './all-incidents.js'
 import { brakesNow, pause, resumeChanges } from './brakes.js'
 import { readRuns } from './read-run.js'
@@ -83,6 +94,12 @@ const forApprovers = async (
     : { message: sentence(permission.because) }
 }
 
+/** No job: what was pasted is all that is read, and the person alone sees the answer. */
+const explainPasted = (pasted: string): Message => {
+  const text = fromSlack(pasted)
+  return text === '' ? renderNothingPasted() : explainedMessage(explain(reportOfText(text)))
+}
+
 /** `/cni …` → what the person sees at once; the look itself is the worker's. */
 export const answerCommand =
   (deps: CommandDeps) =>
@@ -92,6 +109,8 @@ export const answerCommand =
     switch (word.toLowerCase()) {
       case 'diagnose':
         return { message: await diagnose(deps, command, rest[0]) }
+      case 'explain':
+        return { message: explainPasted(command.text.trim().slice(word.length)) }
       case 'status':
         return { message: await status(deps) }
       case 'history':

@@ -27,6 +27,10 @@ export const sentence = (text: string): Message => {
 
 const commands: [string, string][] = [
   ['/cni diagnose <node>', 'looks at one node, read only, and says what it finds'],
+  [
+    '/cni explain <message>',
+    "says what a Pod's event or a line of a log means and what to do; reads nothing else",
+  ],
   ['/cni status', 'open incidents, held nodes, plans that wait for an approver, and what is paused'],
   ['/cni history <node>', 'what was done about a node, and by whom'],
   ['/cni show <run> [step]', 'the plans of a run as they were seen, with who decided on them'],
@@ -35,6 +39,18 @@ const commands: [string, string][] = [
   ['/cni resume storm', 'for approvers: declares a storm over, so that repairs are offered again'],
   ['/cni help', 'this list'],
 ]
+
+/** `/cni explain` and nothing behind it. */
+export const renderNothingPasted = (): Message => {
+  const first = t`Paste behind ${code('/cni explain')} what is to be explained.`
+  return message(first, [
+    section([
+      first,
+      t`An event of the Pod that is stuck (the end of ${code('kubectl describe pod')}), lines of the kubelet's or the runtime's journal, or of the network agent's log; several lines are read together.`,
+      t`Whole messages say the most: the reason often stands at the end.`,
+    ]),
+  ])
+}
 
 /** Also the answer to anything that is no command; `unknown` is what was typed. */
 export const renderHelp = (unknown?: string): Message => {

@@ -88,7 +88,8 @@ test('a mistyped node is answered with the nearest name', () => {
 test('help names every command, and what was typed instead', () => {
   const text = shown(renderHelp('drian node-07'))
   expect(text).toContain('`drian node-07` is no command of /cni')
-  for (const each of ['/cni diagnose', '/cni status', '/cni help']) expect(text).toContain(each)
+  for (const each of ['/cni diagnose', '/cni explain', '/cni status', '/cni help'])
+    expect(text).toContain(each)
 })
 
 test('status: open incidents, whose turn it is, and how long a plan has waited', () => {

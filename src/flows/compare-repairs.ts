@@ -1,123 +1,34 @@
-import { isKnown, type NodeFacts } from '../core/evidence/bundle.js'
-import { foldIncident, type IncidentEvent, incidentStream, runStream } from '../core/incident/incident.js'
-import { measure } from '../core/ipam/gap.js'
-import { type Comparison, movesAway, type Past, pastOf, workMs } from '../core/runbook/comparison.js'
+import { foldIncident, type IncidentEvent, incidentStream } from '../core/incident/incident.js'
+import type { Comparison } from '../core/runbook/comparison.js'
 import type { StepSpec } from '../core/runbook/schema.js'
-import { Failed, type Log, Refused, Unreachable } from '../ports.js'
-import { type DrainReach, readGround, readVerdicts } from '../steps/drain-facts.js'
+import type { DrainReach } from '../steps/drain-facts.js'
 import { gather } from '../steps/gather.js'
 import type { CollectDeps } from './collect-evidence.js'
-import { readRun } from './read-run.js'
+import { addressesOf } from './compare-addresses.js'
+import { lookAtDrain } from './compare-pods.js'
+import { pastRuns } from './past-runs.js'
 import { record } from './record.js'
 
 export interface CompareDeps extends CollectDeps {
   settings: CollectDeps['settings'] & DrainReach['settings']
 }
 
-const readable = async <T>(read: () => Promise<T>): Promise<T | { unknown: string }> => {
-  try {
-    return await read()
-  } catch (error) {
-    if (error instanceof Refused || error instanceof Failed || error instanceof Unreachable)
-      return { unknown: error.message }
-    throw error
-  }
-}
-
-type DrainStep = StepSpec & { kind: 'drain' }
-
-const isDrain = (step: StepSpec): step is DrainStep => step.kind === 'drain'
-
-const podsOf = async (deps: CompareDeps, node: NodeFacts, drain: DrainStep): Promise<Comparison['pods']> => {
-  const pods = await deps.cluster.podsToDrain(node.name)
-  const [{ verdicts }, { here }] = await Promise.all([
-    readVerdicts(deps, node.name, pods, drain),
-    readGround(deps, node, pods),
-  ])
-  return movesAway(verdicts, here)
-}
-
-/** Runs that are read to say how long the next one takes. */
-const mostRuns = 20
-
-/** A history that another version wrote, or that was damaged, is logged and left out: other nodes go on without it. */
-const unlessUnreadable = async <T>(
-  log: Log,
-  stream: string,
-  read: () => Promise<T>,
-): Promise<T | undefined> => {
-  try {
-    return await read()
-  } catch (error) {
-    if (error instanceof Unreachable) throw error
-    log.error({}, `${stream} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
-    return undefined
-  }
-}
-
-/** Completed runs of every node, newest first, by runbook. */
-const completedRuns = async ({ history, log }: CompareDeps): Promise<Map<string, string[]>> => {
-  const ended: { at: number; run: string; runbook: string }[] = []
-  for (const stream of await history.streams(incidentStream(''))) {
-    const events = await unlessUnreadable(log, stream, async () => {
-      const read = await history.read<IncidentEvent>(stream)
-      return read.events
-    })
-    if (!events) continue
-    const runbooks = new Map(
-      events.flatMap(e => (e.type === 'RunOpened' ? [[e.run, e.runbook] as const] : [])),
-    )
-    for (const event of events) {
-      const runbook = event.type === 'RunEnded' ? runbooks.get(event.run) : undefined
-      if (event.type === 'RunEnded' && event.outcome === 'completed' && runbook)
-        ended.push({ at: event.at, run: event.run, runbook })
-    }
-  }
-  const byRunbook = new Map<string, string[]>()
-  for (const { runbook, run } of ended.toSorted((a, b) => b.at - a.at))
-    byRunbook.set(runbook, [...(byRunbook.get(runbook) ?? []), run])
-  return byRunbook
-}
-
-const pastRuns = async (deps: CompareDeps): Promise<Record<string, Past>> => {
-  const past: Record<string, Past> = {}
-  for (const [runbook, runs] of await completedRuns(deps)) {
-    const states = await Promise.all(
-      runs
-        .slice(0, mostRuns)
-        .map(run => unlessUnreadable(deps.log, runStream(run), () => readRun(deps.history, run))),
-    )
-    const found = pastOf(states.flatMap(state => (state ? [workMs(state)] : [])))
-    if (found) past[runbook] = found
-  }
-  return past
-}
-
-const addressesOf = async (
-  deps: CompareDeps,
-  node: string,
-  signal: AbortSignal,
-): Promise<Comparison['addresses']> => {
-  const gap = measure(await gather(deps, node, 'count', signal))
-  if (!isKnown(gap)) return { unknown: gap.reason }
-  const { orphaned, young, foreign, outside, unreadable } = gap.value
-  return { give: orphaned, leave: young + foreign + outside + unreadable }
-}
+const isDrain = (step: StepSpec): step is StepSpec & { kind: 'drain' } => step.kind === 'drain'
 
 const compare = async (deps: CompareDeps, node: string, signal: AbortSignal): Promise<Comparison> => {
   const readAt = deps.clock.now()
-  const drain = (await deps.runbooks.list()).find(each => each.name === 'leak-drain')?.steps.find(isDrain)
-  const [addresses, pods, past] = await Promise.all([
-    addressesOf(deps, node, signal),
-    readable(async () => {
-      const facts = await deps.cluster.node(node)
-      if (!facts) return { unknown: `${node} is not in the cluster` }
-      if (!drain) return { unknown: 'no runbook leak-drain with a drain in it is loaded' }
-      return podsOf(deps, facts, drain)
-    }),
+  const runbooks = await deps.runbooks.list()
+  const named = (name: string) => runbooks.find(each => each.name === name)
+  const [reconcile, drain] = [named('leak-reconcile'), named('leak-drain')]
+  // As much as the plan of a removal reads, but for the peers, which no rule of it asks.
+  const alone = { ...deps, settings: { ...deps.settings, peers: 0 } }
+  const [bundle, look, past] = await Promise.all([
+    gather(alone, node, 'full', signal),
+    lookAtDrain(deps, node, drain?.steps.find(isDrain)),
     pastRuns(deps),
   ])
-  return { readAt, addresses, pods, past }
+  const pods = 'pods' in look ? look.pods : look
+  return { readAt, ...addressesOf(bundle, { reconcile, drain }, look), pods, past }
 }
 
 /** Somebody wants to see both repairs → one read-only look → the incident's history; publish draws the card. */

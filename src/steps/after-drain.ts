@@ -1,6 +1,6 @@
 import { removalOnceDrained } from '../core/drain/after-drain.js'
 import { nameOf, type PodVerdict } from '../core/evictable.js'
-import { planRemoval } from '../core/ipam/removal.js'
+import { inPlace } from '../core/runbook/comparison.js'
 import { Refused } from '../ports.js'
 import type { StepContext } from './step.js'
 
@@ -23,13 +23,8 @@ export const removalCanFollow = async (
     const { length } = then.remove
     return [`Afterwards ${length} ${length === 1 ? 'address' : 'addresses'} can be given back, as read now.`]
   }
-  const now = planRemoval({
-    earlier: undefined,
-    bundle,
-    settings: { olderThanMs: spec.older_than },
-    cordoned: true,
-  })
-  const instead = 'refused' in now ? '' : '. Or remove them in place, while Pods run there'
+  const instead =
+    'refused' in inPlace(bundle, spec.older_than) ? '' : '. Or remove them in place, while Pods run there'
   throw new Refused(
     `once ${run.node} is drained no address could be removed there: ${then.refused.join('; ')}${instead}`,
   )

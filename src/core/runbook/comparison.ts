@@ -1,4 +1,10 @@
-import { isFinished, nameOf, type PodVerdict } from '../evictable.js'
+import type { Budget } from '../drain/budget.js'
+import type { OwnGround } from '../drain/own-ground.js'
+import { tightBudgets } from '../drain/tight-budgets.js'
+import { goes, isFinished, nameOf, type PodVerdict } from '../evictable.js'
+import { type Bundle, isKnown } from '../evidence/bundle.js'
+import { allocationsWith, measure, storeInUse } from '../ipam/gap.js'
+import { type KeptEntry, planRemoval, type RemovalPlan } from '../ipam/removal.js'
 import type { RunState } from './run-events.js'
 
 /** What a drain would do to the Pods of one node, by name. */
@@ -15,7 +21,17 @@ export interface MovesAway {
   unmanaged: string[]
   /** Parts of this program and its store that stand on the node: it is not drained under them. */
   own: string[]
+  /** What of that could not be found out; absent where an earlier version compared. */
+  unclear?: string[]
+  /** Budgets that let only some of the Pods go at a time: `shop/front 1 of 3`. */
+  tight?: string[]
 }
+
+/** What a removal would come to, by the rules it is planned by itself; `left` names the first of those that stay. */
+export type GivesBack =
+  | { give: number; leave: number; left?: Pick<KeptEntry, 'ip' | 'why'>[] }
+  | { refused: string[] }
+  | { unknown: string }
 
 /** How long completed runs of one runbook were at work, without the time they waited for people. */
 export interface Past {
@@ -28,17 +44,43 @@ export interface Past {
 /** Both repairs of one node, looked at before either starts; what could not be read says why. */
 export interface Comparison {
   readAt: number
-  /** Leaked addresses that either repair gives back, and those it has to leave for now. */
-  addresses: { give: number; leave: number } | { unknown: string }
+  /** Of a removal in place, and of one after the drain; without the second both are the same. */
+  addresses: GivesBack
+  drained?: GivesBack
   pods: MovesAway | { unknown: string }
   /** By name of the runbook; one without a completed run in this cluster is left out. */
   past: Record<string, Past>
 }
 
-export const movesAway = (verdicts: readonly PodVerdict[], own: readonly string[]): MovesAway => {
+/** A removal as it would be planned now, were the node cordoned: every repair begins with that. */
+export const inPlace = (bundle: Bundle, olderThanMs: number): RemovalPlan =>
+  planRemoval({ earlier: undefined, bundle, settings: { olderThanMs }, cordoned: true })
+
+const shownLeft = 8
+
+/** Living addresses are none that are left, and neither is what is no address at all. */
+export const givesBack = (bundle: Bundle, removal: RemovalPlan): GivesBack => {
+  const gap = measure(bundle)
+  if (!isKnown(gap)) return { unknown: gap.reason }
+  if ('refused' in removal) return { refused: removal.refused }
+  const { stores, conflist } = bundle
+  const store = isKnown(stores) && isKnown(conflist) ? storeInUse(stores.value, conflist.value) : undefined
+  const others = new Set([
+    ...allocationsWith(gap.value, 'live').map(({ ip }) => ip),
+    ...(store?.foreign ?? []).map(({ name }) => name),
+  ])
+  const left = removal.keep.filter(({ ip }) => !others.has(ip)).map(({ ip, why }) => ({ ip, why }))
+  return { give: removal.remove.length, leave: left.length, left: left.slice(0, shownLeft) }
+}
+
+export const movesAway = (
+  verdicts: readonly PodVerdict[],
+  { here, unknown }: OwnGround,
+  budgets: readonly Budget[],
+): MovesAway => {
   const named = (of: PodVerdict['verdict']) =>
     verdicts.filter(each => each.verdict === of).map(({ pod, why }) => ({ pod: nameOf(pod), why }))
-  const going = verdicts.filter(({ verdict }) => verdict === 'evict' || verdict === 'waits')
+  const going = verdicts.filter(goes)
   return {
     moves: going.map(({ pod }) => nameOf(pod)),
     waits: named('waits'),
@@ -48,7 +90,9 @@ export const movesAway = (verdicts: readonly PodVerdict[], own: readonly string[
     unmanaged: going
       .filter(({ pod }) => pod.controller === undefined && !isFinished(pod))
       .map(({ pod }) => nameOf(pod)),
-    own: [...own],
+    own: here,
+    unclear: unknown,
+    tight: tightBudgets(budgets, verdicts),
   }
 }
 

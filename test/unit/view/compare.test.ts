@@ -1,6 +1,6 @@
 import type { Brakes } from '../../../src/core/brakes.js'
 import type { IncidentEvent } from '../../../src/core/incident/incident.js'
-import type { Comparison } from '../../../src/core/runbook/comparison.js'
+import type { Comparison, MovesAway } from '../../../src/core/runbook/comparison.js'
 import { movesAway, pastOf, workMs } from '../../../src/core/runbook/comparison.js'
 import { compareMessage, type Shut } from '../../../src/view/compare.js'
 import { blockProblems } from '../../lab/slack/limits/blocks.js'
@@ -30,10 +30,18 @@ const worst: Comparison = {
   },
   past: { 'leak-drain': { runs: 2, medianMs: 60_000 * 24, shortestMs: 60_000 * 20, longestMs: 60_000 * 40 } },
 }
+const diagnosed = incidentOf(diagnosedEvents)
+const offering = {
+  ...diagnosed,
+  evidence: diagnosed.evidence.map(each => ({
+    ...each,
+    verdict: { ...each.verdict, runbooks: ['leak-reconcile', 'leak-drain'] },
+  })),
+}
 const card = (comparison: Comparison, shut?: Shut) =>
   compareMessage({
     cluster: 'prod-eu1',
-    incident: incidentOf(diagnosedEvents),
+    incident: offering,
     comparison,
     shut,
     cordoned: true,
@@ -51,10 +59,7 @@ test('P-A2: a card at its longest keeps to what Slack takes, and text from the c
 test('P-A2: the numbers of both repairs stand beside each other', () => {
   const text = shown(card(worst)).split('\n')
   const after = (first: string) => text.slice(text.indexOf(first) + 1, text.indexOf(first) + 3)
-  expect(after('addresses given back')).toEqual([
-    '212 (3 left: too young, foreign or not readable)',
-    '212 (3 left: too young, foreign or not readable)',
-  ])
+  expect(after('addresses given back')).toEqual(['212 (3 left, see below)', '212 (3 left, see below)'])
   expect(after('takes about')).toEqual([
     'no past run here',
     '24 min at work (median of 2 runs here, 20 min to 40 min), and what the approvals take',
@@ -62,6 +67,82 @@ test('P-A2: the numbers of both repairs stand beside each other', () => {
   expect(after('in the way')[1]).toBe(
     'cnibot itself stands here: it is refused; 110 Pods that cannot be evicted: nothing moves; 110 Pods held back by a budget',
   )
+})
+
+const of = (pods: Comparison['pods']): MovesAway => {
+  if ('own' in pods) return pods
+  throw new Error(pods.unknown)
+}
+const quiet: Comparison = {
+  ...worst,
+  pods: { ...of(worst.pods), blocks: [], own: [], waits: [], moves: ['a/b'], emptyDirs: [], unmanaged: [] },
+}
+const cellsOf = (comparison: Comparison, first: string): string[] => {
+  const text = shown(card(comparison)).split('\n')
+  return text.slice(text.indexOf(first) + 1, text.indexOf(first) + 3)
+}
+const both = ['cnibot:reconcile: Reconcile in place…', 'cnibot:drain: Drain…', 'cnibot:hold: Hold, cordoned']
+const refused = { refused: ["the node's clock is 10 min ahead: set its clock first", 'second reason'] }
+
+describe('P-A2: neither column promises what would be refused', () => {
+  test('a removal that is refused now is in the way of both, and neither is offered', () => {
+    const comparison = { ...quiet, addresses: refused, drained: refused }
+    expect(cellsOf(comparison, 'addresses given back')).toEqual(['none as it stands', 'none as it stands'])
+    expect(cellsOf(comparison, 'in the way')).toEqual([
+      'the removal is refused as it stands, see below',
+      'the removal is refused as it stands, see below',
+    ])
+    const text = shown(card(comparison))
+    expect(text).toContain(
+      "*Removal refused:* the node's clock is 10 min ahead: set its clock first; second reason",
+    )
+    expect(text).toContain('Neither repair is offered: ')
+    expect(buttonsOf(card(comparison))).toEqual(['cnibot:hold: Hold, cordoned'])
+  })
+  test('one that only a drain makes impossible leaves the other', () => {
+    const comparison = { ...quiet, drained: refused }
+    expect(cellsOf(comparison, 'addresses given back')[1]).toBe('none as it stands')
+    expect(cellsOf(comparison, 'in the way')[0]).toBe('nothing')
+    expect(shown(card(comparison))).toMatch(/\*Removal after a drain refused:\* the node's clock/)
+    expect(shown(card(comparison))).toContain('Drain is not offered: no address could be removed afterwards.')
+    expect(buttonsOf(card(comparison))).toEqual([both[0], both[2]])
+  })
+  test.each<[string, Partial<MovesAway>, string]>([
+    ['cnibot itself', { own: ['Pod ops/cni-worker-1: move it'] }, 'cnibot itself stands here'],
+    ['a Pod that cannot be evicted', { blocks: [{ pod: 'a/b', why: 'x' }] }, '1 Pod cannot be evicted'],
+  ])('a drain that would be refused because of %s has no button, and the card says why', (_w, over, why) => {
+    const comparison = { ...quiet, pods: { ...of(quiet.pods), ...over } }
+    expect(buttonsOf(card(comparison))).toEqual([both[0], both[2]])
+    expect(shown(card(comparison))).toContain(`Drain is not offered: ${why}.`)
+  })
+  test('where nothing speaks against either, both are offered; as where it is not known', () => {
+    expect(buttonsOf(card(quiet))).toEqual(both)
+    const unread = { unknown: 'no answer' }
+    expect(buttonsOf(card({ ...quiet, addresses: unread, drained: unread, pods: unread }))).toEqual(both)
+    expect(cellsOf({ ...quiet, addresses: unread, drained: unread }, 'in the way')).toEqual([
+      'not known, see below',
+      'not all is known, see below',
+    ])
+  })
+  test('addresses that are left are named with why', () => {
+    const left = [{ ip: '10.244.7.9', why: 'still held: <!channel>' }]
+    const text = shown(card({ ...quiet, addresses: { give: 2, leave: 1, left } }))
+    expect(text).toContain('2 (1 left, see below)')
+    expect(text).toContain('*Addresses left:* 10.244.7.9 (still held: &lt;!channel&gt;)')
+  })
+})
+
+describe('law 5: what is not known of a drain is in its way', () => {
+  const unclear = ['where Redis runs: no answer for <!channel>']
+  const comparison = { ...quiet, pods: { ...of(quiet.pods), unclear } }
+  test('never "nothing"', () => {
+    expect(cellsOf(comparison, 'in the way')[1]).toBe('not all is known, see below')
+    expect(shown(card(comparison))).toContain('*Not known:* where Redis runs: no answer for &lt;!channel&gt;')
+  })
+  test('a budget that lets only some go at a time is in the way too', () => {
+    const tight = { ...quiet, pods: { ...of(quiet.pods), tight: ['shop/front 1 of 9'] } }
+    expect(cellsOf(tight, 'in the way')[1]).toBe('budgets that let only some go at a time: shop/front 1 of 9')
+  })
 })
 
 test('the median of none is not known, of two it is the shorter one, and time at work leaves waiting out', () => {
@@ -78,7 +159,7 @@ test('the median of none is not known, of two it is the shorter one, and time at
 })
 
 test('nothing on a node is a drain of nothing', () => {
-  expect(movesAway([], [])).toEqual({
+  expect(movesAway([], { here: [], unknown: ['where Redis runs'] }, [])).toEqual({
     moves: [],
     waits: [],
     stays: 0,
@@ -86,6 +167,8 @@ test('nothing on a node is a drain of nothing', () => {
     emptyDirs: [],
     unmanaged: [],
     own: [],
+    unclear: ['where Redis runs'],
+    tight: [],
   })
 })
 
@@ -96,7 +179,12 @@ test('P-A2: a finished Pod without a controller is not one that nothing starts a
     why: '',
     loses: [],
   })
-  const told = movesAway([bare('runs', 'Running'), bare('over', 'Succeeded'), bare('broken', 'Failed')], [])
+  const ground = { here: [], unknown: [] }
+  const told = movesAway(
+    [bare('runs', 'Running'), bare('over', 'Succeeded'), bare('broken', 'Failed')],
+    ground,
+    [],
+  )
   expect(told).toMatchObject({
     moves: ['batch/runs', 'batch/over', 'batch/broken'],
     unmanaged: ['batch/runs'],

@@ -13,7 +13,7 @@ import { leftBlocks, leftMessages, undoneWords } from './left-behind.js'
 import { actFrom, asks, lineWords, progressText } from './progress.js'
 import { clean, code, indent, many, oneLine, person, strong, type Text, t } from './text.js'
 import { clock, clockSeconds } from './time.js'
-import { begun, mayHaveActed, undoPreview } from './undo.js'
+import { mayHaveActed, undoPreview } from './undo.js'
 
 export interface RunInput {
   run: RunState
@@ -63,8 +63,7 @@ const lineText = ({ run, timeZone }: RunInput, line: Line, index: number): Text 
     case 'approved':
     case 'acting': {
       const by = line.approved ? t`, approved by ${approversText(line)}` : t``
-      const since =
-        line.startedAt !== undefined && begun(line) ? ` since ${clockSeconds(line.startedAt, timeZone)}` : ''
+      const since = line.startedAt === undefined ? '' : ` since ${clockSeconds(line.startedAt, timeZone)}`
       const from = actFrom(line.plan)
       const waits = from === undefined ? '' : `, removes nothing before ${clock(from, timeZone)}`
       const far = farText(line, timeZone)
@@ -131,7 +130,9 @@ const failureBlocks = (input: RunInput): Block[] => {
       : earlier
         ? ' This try did nothing; an earlier one may have.'
         : ' Nothing was done.'
-  const commands = line.plan?.commands ?? []
+  // A refused drain has sent none of them, or had its first one refused: 44 requests would say otherwise.
+  const unsent = line.spec.kind === 'drain' && line.error.class === 'refused' && !earlier
+  const commands = unsent ? [] : (line.plan?.commands ?? [])
   return [
     section([t`${strong('Tried:')} ${lineWords(line, run.node)}.${nothing}`]),
     ...(commands.length > 0 ? [preformatted(commands.join('\n'), 1_200)] : []),

@@ -1,11 +1,10 @@
 import { type Line, type RunState, toUndo } from '../core/runbook/run.js'
 import { many } from './text.js'
 
-type Try = Pick<Line, 'plan' | 'plannedAt' | 'approved' | 'startedAt' | 'error'>
+type Try = Pick<Line, 'startedAt' | 'error'>
 
-/** Whether this plan was begun; a line remembers the start of an earlier plan too. */
-export const begun = ({ plan, plannedAt, approved, startedAt }: Try): boolean =>
-  plan !== undefined && startedAt !== undefined && startedAt >= (approved?.at ?? plannedAt ?? startedAt)
+/** Whether this plan was begun. */
+export const begun = ({ startedAt }: Try): boolean => startedAt !== undefined
 
 /**
  * Whether any try of this line may have changed something without its end being on record. A refusal says that nothing

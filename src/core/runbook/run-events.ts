@@ -109,6 +109,7 @@ export interface Line {
   /** The one that completed the approval, or the tick. */
   approved: Decision | undefined
   refused: Decision | undefined
+  /** The last start of this plan; undefined until it begins, whatever plans before it did. */
   startedAt: number | undefined
   /** The first start of this plan: `startedAt` is a later one where another worker took over. */
   begunAt: number | undefined

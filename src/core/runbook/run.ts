@@ -90,8 +90,9 @@ const givenUp = (state: RunState, index: number, why: string): RunState => {
         ]
       : line.attempts
   const outdated = attempts === line.attempts ? [...line.outdated, why] : line.outdated
-  const undecided = { approvals: [], approved: undefined, refused: undefined, begunAt: undefined }
-  const fresh = { status: 'pending' as const, plan: undefined, digest: undefined, ...undecided }
+  const undecided = { approvals: [], approved: undefined, refused: undefined }
+  const unbegun = { startedAt: undefined, begunAt: undefined }
+  const fresh = { status: 'pending' as const, plan: undefined, digest: undefined, ...undecided, ...unbegun }
   return { ...withLine(state, index, { ...fresh, attempts, outdated }), status: 'planning' }
 }
 

@@ -54,6 +54,15 @@ test('a failed step pauses the run; retry plans it anew', () => {
   expect(nextOfRun(again)).toEqual({ do: 'plan', index: 1 })
 })
 
+test('B3: a plan that was never begun carries no start of the plan before it', () => {
+  const begunOnce = [opened(), planned(0, 'cordon'), approved(0), started(0), failed(0)]
+  const again = [...begunOnce, event(4, 'RetryAsked', { index: 0 })]
+  expect(fold(...again).lines[0]).toMatchObject({ startedAt: undefined, begunAt: undefined })
+  const refused = event(6, 'StepRefused', { index: 0, digest: 'a'.repeat(64) })
+  const twice = fold(...again, planned(0, 'cordon'), refused, event(7, 'RetryAsked', { index: 0 }))
+  expect(twice.lines[0]?.attempts.map(({ startedAt }) => startedAt)).toEqual([t0, undefined])
+})
+
 test('undo goes backwards over what changed something, and ends undone', () => {
   const asked = [...cordoned, planned(1, 'expect'), failed(1), event(1, 'UndoAsked')]
   expect(nextOfRun(fold(...asked))).toEqual({ do: 'undo', index: 0 })

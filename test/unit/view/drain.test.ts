@@ -78,6 +78,36 @@ const draining = [
   event(7, 'StepProgressed', { index: 1, says: `31 of 44, waiting for payments/payments-db-0: ${pdb}` }),
 ]
 
+describe('P-A4: a drain that was refused names no request that it never sent', () => {
+  const eviction = 'POST /api/v1/namespaces/shop/pods/front-00/eviction {}'
+  const asked = { ...plan, commands: [eviction] }
+  const until = draining.slice(0, 3)
+  const approved = [
+    event(3, 'StepPlanned', { index: 1, plan: asked, digest, expiresAt: t0 + 1_800_000 }),
+    event(4, 'StepApproved', { index: 1, digest }),
+    event(5, 'StepStarted', { index: 1 }),
+  ]
+  const failing = (kind: string) =>
+    event(9, 'StepFailed', { index: 1, error: { class: kind, message: 'not cordoned', output: '' } })
+  const cardOf = (...events: typeof draining): string => {
+    const run = fold(...until, ...events)
+    return textOf(runMessage({ run, runs: [run], cordon: { whose: 'ours' }, timeZone: 'UTC' }))
+  }
+  test('refused before the first one', () => {
+    const refused = cardOf(...approved, failing('refused'))
+    expect(refused).toContain('Nothing was done.')
+    expect(refused).not.toContain(eviction)
+  })
+  test('refused at a later start: an earlier one may have sent them', () => {
+    const again = cardOf(...approved, event(6, 'StepStarted', { index: 1 }), failing('refused'))
+    expect(again).toContain('This try did nothing; an earlier one may have.')
+    expect(again).toContain(eviction)
+  })
+  test('one that failed half way shows them', () => {
+    expect(cardOf(...approved, failing('failed'))).toContain(eviction)
+  })
+})
+
 describe('the card of a run that drains', () => {
   const run = fold(...draining)
   const card = textOf(runMessage({ run, runs: [run], cordon: { whose: 'ours' }, timeZone: 'UTC' }))

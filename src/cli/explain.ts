@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { explain } from '../core/explain/explain.js'
+import { explainBundle } from '../core/explain/explain-bundle.js'
 import { NoReport, type ReadReport, readReport } from '../core/report/read-report.js'
 import { Refused } from '../ports.js'
 import { explainedText } from '../view/explained.js'
+import { oneLine } from '../view/text.js'
 
 export interface ExplainOptions {
   json?: boolean
@@ -21,20 +23,31 @@ const standardInput = async (): Promise<string> => {
   return Buffer.concat(parts).toString('utf8')
 }
 
+const reasons: Record<string, string> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a folder; name the file in it',
+  EACCES: 'it may not be read by you',
+}
+
 const fileText = (file: string): string => {
   try {
+    const bytes = statSync(file).size
+    if (bytes > mostBytes) throw new Refused(`${file}: more than ${mostBytes / 1024 / 1024} MiB`)
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new Refused(`${file}: ${error instanceof Error ? error.message : String(error)}`)
+    if (error instanceof Refused) throw error
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    throw new Refused(`${file}: ${reasons[code] ?? `it cannot be read${code === '' ? '' : ` (${code})`}`}`)
   }
 }
 
 const parsed = (text: string, where: string): unknown => {
+  if (text.trim() === '') throw new Refused(`${where}: it is empty; a saved bundle or a case is expected`)
   try {
     return JSON.parse(text) as unknown
   } catch (error) {
-    const why = text.trim() === '' ? 'it is empty' : error instanceof Error ? error.message : String(error)
-    throw new Refused(`${where}: no JSON: ${why}`)
+    // The parser quotes what it stumbled over, whatever that is.
+    throw new Refused(`${where}: no JSON: ${oneLine(error instanceof Error ? error.message : String(error))}`)
   }
 }
 
@@ -42,7 +55,7 @@ const reportIn = (value: unknown, where: string): ReadReport => {
   try {
     return readReport(value)
   } catch (error) {
-    if (error instanceof NoReport) throw new Refused(`${where}: ${error.message}`)
+    if (error instanceof NoReport) throw new Refused(`${where}: ${oneLine(error.message)}`)
     throw error
   }
 }
@@ -51,12 +64,13 @@ const reportIn = (value: unknown, where: string): ReadReport => {
 export const explainFile = async (file: string | undefined, { json }: ExplainOptions): Promise<void> => {
   const piped = file === undefined || file === '-'
   const where = piped ? 'standard input' : file
-  const { report, unreadable } = reportIn(
+  const { report, bundle, unreadable } = reportIn(
     parsed(piped ? await standardInput() : fileText(file), where),
     where,
   )
-  for (const part of unreadable) process.stderr.write(`cnibot: ${where}: ${part}; taken as not looked at\n`)
-  const answer = explain(report)
+  for (const part of unreadable)
+    process.stderr.write(`cnibot: ${where}: ${oneLine(part)}; taken as not looked at\n`)
+  const answer = bundle === undefined ? explain(report) : explainBundle(bundle)
   const text =
     json === true
       ? `${JSON.stringify(answer, null, 2)}\n`

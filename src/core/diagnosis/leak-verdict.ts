@@ -22,7 +22,11 @@ const sureness = ({ bundle }: Facts, gap: Gap): Sureness => {
 }
 
 /** Will it come back, and what fixes it. */
-const outlookOf = (facts: Facts, findings: readonly Finding[], hypotheses: readonly Hypothesis[]): string => {
+export const outlookOf = (
+  facts: Facts,
+  findings: readonly Finding[],
+  hypotheses: readonly Hypothesis[],
+): string => {
   const { bundle } = facts
   const runtime = isKnown(bundle.runtime) ? bundle.runtime.value : undefined
   const fixed = runtime && skipsDelUntil(runtime)

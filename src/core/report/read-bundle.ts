@@ -1,7 +1,7 @@
 import { readCniMessage } from '../diagnosis/cni-message.js'
 import { isHappening } from '../diagnosis/facts.js'
 import { type Bundle, isKnown, type PodFacts, valueIn } from '../evidence/bundle.js'
-import { type Gap, measure } from '../ipam/gap.js'
+import { type Gap, measure, storeInUse } from '../ipam/gap.js'
 import { foldLines } from './fold-lines.js'
 import type { Line, PodRow, Report, StandingCounts } from './report.js'
 
@@ -84,14 +84,26 @@ const standingCounts = (bundle: Bundle): StandingCounts | undefined => {
   return { live, orphaned, young, unreadable, usable, emptyFiles, complete: isComplete(bundle, gap) }
 }
 
+const noFiles: NonNullable<Report['store']> = {
+  plugin: undefined,
+  dataDir: undefined,
+  subnet: undefined,
+  count: undefined,
+  bookkeeping: [],
+  sample: [],
+  byId: undefined,
+}
+
 const storeOf = (bundle: Bundle): Report['store'] => {
   const conflist = valueIn(bundle.conflist)
   const stores = valueIn(bundle.stores)
-  const own =
-    stores?.find(({ network }) => conflist === undefined || network === conflist.name) ?? stores?.[0]
+  const own = stores && storeInUse(stores, conflist)
   if (own === undefined) return undefined
+  const plugin = conflist?.ipam.type ?? 'host-local'
+  // Files that another address manager left unused say nothing about what is taken.
+  if (plugin !== 'host-local') return { ...noFiles, plugin }
   return {
-    plugin: conflist?.ipam.type ?? 'host-local',
+    plugin,
     dataDir: own.dir,
     subnet: conflist?.ipam.rangeSets.flatMap(set => set.map(({ subnet }) => subnet)).join(', '),
     count: own.allocations.length + own.unreadable.length,
@@ -101,18 +113,37 @@ const storeOf = (bundle: Bundle): Report['store'] => {
   }
 }
 
-const sandboxesOf = ({ sandboxes, pods }: Bundle): Report['sandboxes'] => {
+/** An empty list while Pods run there comes from a runtime that was the wrong one to ask: no list. */
+const whyNoList = (bundle: Bundle): string | undefined => {
+  const { host, sandboxes } = bundle
+  if (!isKnown(host)) return undefined
+  if (!isKnown(sandboxes)) return sandboxes.reason
+  const measured = sandboxes.value.length === 0 ? measure(bundle) : undefined
+  return measured === undefined || isKnown(measured) ? undefined : measured.reason
+}
+
+const sandboxesOf = (bundle: Bundle): Report['sandboxes'] => {
+  const { sandboxes, pods } = bundle
+  const failed = whyNoList(bundle)
+  const none = {
+    ready: undefined,
+    notReady: undefined,
+    hostNetwork: undefined,
+    attached: undefined,
+    note: undefined,
+  }
+  if (failed !== undefined) return { ...none, failed }
   if (!isKnown(sandboxes)) return undefined
   const onHost = valueIn(pods)
     ?.filter(pod => pod.hostNetwork)
     .map(({ uid }) => uid)
   const ready = sandboxes.value.filter(({ state }) => state === 'ready')
   return {
+    ...none,
+    failed: undefined,
     ready: ready.length,
     notReady: sandboxes.value.length - ready.length,
     hostNetwork: onHost && ready.filter(({ podUid }) => onHost.includes(podUid)).length,
-    attached: undefined,
-    note: undefined,
   }
 }
 

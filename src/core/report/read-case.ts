@@ -170,6 +170,7 @@ const sandboxesOf = ({ crictl }: Inputs): Report['sandboxes'] =>
     notReady: crictl.not_ready,
     hostNetwork: crictl.host_network,
     attached: crictl.attached_to_this_network,
+    failed: undefined,
     note: crictl.note,
   }
 

@@ -105,6 +105,8 @@ export interface SandboxesSeen {
   hostNetwork: number | undefined
   /** For a secondary network. */
   attached: number | undefined
+  /** Why there is no list, where the runtime was asked for it. */
+  failed: string | undefined
   note: string | undefined
 }
 

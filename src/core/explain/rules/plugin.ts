@@ -7,6 +7,7 @@ import { binaryRules } from './plugin-binary.js'
 import { clue } from './plugin-clues.js'
 import { configRules } from './plugin-config.js'
 import { imageRules } from './plugin-image.js'
+import { noList } from './plugin-runtime-list.js'
 import { runtimeRules } from './plugin-runtime.js'
 
 const family = new Set<CauseCode>([
@@ -38,6 +39,7 @@ export const pluginRules: CauseRule[] = [
   ...binaryRules,
   ...authRules,
   ...runtimeRules,
+  noList,
   ...imageRules,
   symptom,
 ]

@@ -63,7 +63,7 @@ export const explainedText = (answer: BundleAnswer, colour: boolean): string =>
 export const explainedMessage = (answer: Answer): Message => {
   const sentences = threeSentences(answer)
   return message(sentences[0] ?? t``, [
-    section(sentences),
+    { ...section(sentences), expand: true },
     ...rest(answer).map(group => section(group, 'shortened', 2_200)),
     context([t`From what was pasted alone: nothing was asked of the cluster, nothing changed.`]),
   ])

@@ -23,16 +23,25 @@ const prohibited = (line: string): string => {
   return `${what.charAt(0).toLowerCase()}${what.slice(1)}`
 }
 
-/** What we think: shown in Slack and at a terminal in the same words. Groups of lines. */
+/**
+ * What we think: shown in Slack and at a terminal in the same words. The first group is enough for most readers, in three
+ * sentences: what, why we think so, what to do first. The others say the rest, group by group.
+ */
 export const verdictGroups = (verdict: Verdict): Text[][] => {
-  const title = t`${strong(oneLine(verdict.headline))} · ${sureness[verdict.sure]}`
+  const [why, ...more] = verdict.says.filter(line => line !== '')
+  const [first, ...then] = verdict.next
   const groups: Text[][] = [
-    [title, ...verdict.says.map(line => t`${oneLine(line)}`)],
+    [
+      t`${strong(oneLine(verdict.headline))} · ${sureness[verdict.sure]}`,
+      ...(why === undefined ? [] : [t`${strong('Why:')} ${oneLine(why)}`]),
+      ...(first === undefined ? [] : [t`${strong('Next:')} ${oneLine(first)}`]),
+    ],
+    more.map(line => t`${oneLine(line)}`),
     verdict.hypotheses.slice(0, 3).flatMap(hypothesisLines),
     verdict.outlook === undefined ? [] : [t`${strong('Will it come back?')} ${oneLine(verdict.outlook)}`],
     verdict.doNot.length === 0 ? [] : [t`${strong('Do not')} ${verdict.doNot.map(prohibited).join('; ')}.`],
     [
-      ...verdict.next.map((line, i) => t`${i === 0 ? t`${strong('Next:')} ` : t`${indent}`}${oneLine(line)}`),
+      ...then.map((line, i) => t`${i === 0 ? t`${strong('Then:')} ` : t`${indent}`}${oneLine(line)}`),
       ...(verdict.escalateTo === undefined ? [] : [t`${strong('Call:')} ${oneLine(verdict.escalateTo)}`]),
     ],
   ]
@@ -48,7 +57,11 @@ const findingLine = (verdict: Verdict): Text =>
       )}.`
 
 export const verdictMessage = (verdict: Verdict): Message => {
-  const blocks: Block[] = verdictGroups(verdict).map(group => section(group, 'shortened', 2_200))
+  // Slack folds long sections by itself; what to do first stays open.
+  const blocks: Block[] = verdictGroups(verdict).map((group, n) => ({
+    ...section(group, 'shortened', 2_200),
+    ...(n === 0 ? { expand: true } : {}),
+  }))
   return message(t`${oneLine(verdict.headline)} · ${sureness[verdict.sure]}`, [
     ...blocks,
     context([findingLine(verdict)]),

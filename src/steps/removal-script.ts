@@ -29,7 +29,9 @@ export const runScript = async (
   const report = readRemovalReport(result.stdout)
   if (result.exitCode === 0 && report.complete) return { result, report }
   const said = result.stderr.trim().split('\n').at(-1) || `exit status ${result.exitCode ?? 'none'}`
-  if (ownRefusal(result)) throw new Refused(`the node refused, and no file was moved: ${said}`)
+  const did = command.args[0] === 'restore' ? 'put no file back' : 'moved no file'
+  // Of an earlier try this says nothing.
+  if (ownRefusal(result)) throw new Refused(`the node refused, and this try ${did}: ${said}`)
   throw new Failed(`the node did not report to the end (${said}); ${unknown}`, result.stderr)
 }
 

@@ -7,6 +7,7 @@ import {
   lockInode,
   networkDir,
   type NodeModel,
+  type Trouble,
 } from './node-model.js'
 import { probeAnswer } from './probe-answer.js'
 
@@ -33,6 +34,12 @@ export class FakeNode implements NodeModel {
   readonly changes: string[] = []
   bootId = '3b7b2c5e-0d6f-4a55-9b0e-1f3a5d6c7e81'
   runtimeDown = false
+  /** Stands in the way of every script until it is taken away. */
+  trouble: Trouble | undefined
+  /** Addresses at which a neighbour answers, whoever the files name. */
+  readonly answering = new Set<string>()
+  /** Right before a removal or restore begins, after everything that its worker has looked at. */
+  beforeScript: (verb: string) => void = () => undefined
   /** What each operation's restores found in quarantine, so that a later one can tell what is back. */
   private readonly restored = new Map<string, { ip: string; inode: number }[]>()
   private fence = 0
@@ -111,6 +118,8 @@ export class FakeNode implements NodeModel {
         })
         if (command.script === 'probe')
           return answer({ stdout: probeAnswer(this, command.args.includes('--light')) })
+        this.beforeScript(command.args[0] ?? '')
+        if (this.trouble === 'sudo') return answer({ exitCode: 1, stderr: 'sudo: a password is required\n' })
         try {
           return answer({ stdout: this.removal(command.args, command.stdin ?? '') })
         } catch (error) {
@@ -136,6 +145,12 @@ export class FakeNode implements NodeModel {
     const fence = /^fence (\d{1,15})$/.exec(first)?.[1]
     if (fence === undefined)
       throw new Refusal(65, "the first line of standard input must be 'fence' and a number")
+    if (this.trouble === 'digest')
+      throw new Refusal(
+        78,
+        'the script installed on this node (sha256 0bad) is not the one approved (600d); install it again',
+      )
+    if (this.trouble === 'folder') throw new Refusal(78, `${networkDir} is not a folder on this node`)
     if (verb === 'remove' && option('--boot-id') !== this.bootId)
       throw new Refusal(78, `the node was started anew since the plan (boot id ${this.bootId}); plan again`)
     if (Number(fence) < this.fence)
@@ -147,6 +162,7 @@ export class FakeNode implements NodeModel {
     const op = option('--op')
     const kept = this.quarantine.get(op) ?? new Map<string, File>()
     this.quarantine.set(op, kept)
+    if (verb === 'restore') this.takeLock(option('--lock-inode'))
     const lines =
       verb === 'restore' ? this.restore(op, kept) : this.remove(op, kept, rest.filter(Boolean), option)
     const done = { done: true, verb, underLockMs: 20, quarantine: option('--quarantine') }
@@ -170,21 +186,20 @@ export class FakeNode implements NodeModel {
         69,
         `the runtime lists ${this.sandboxes.size} sandboxes, fewer than the ${fewest} of the plan; plan again`,
       )
-    const inode = option('--lock-inode')
-    if (inode !== String(lockInode))
-      throw new Refusal(78, `${networkDir}/lock is not the one of the plan; plan again`)
     const earlier = [...kept.keys()]
     if (list[0] === 'first' && (earlier.length > 0 || this.restored.has(op)))
       throw new Refusal(
         78,
         `${option('--quarantine')} holds files of an earlier run that had the same name; end this run and open a new one`,
       )
+    this.takeLock(option('--lock-inode'))
     const told = list.flatMap(line => {
       if (line === 'first') return []
       const [ip = '', wanted = '', size, owner = ''] = line.split('\t')
       if (kept.get(ip)?.inode === Number(wanted)) return []
       const skipped = (why: string) => [{ file: ip, result: 'skipped', why }]
       if (this.sandboxes.has(owner)) return skipped('the runtime knows its owner')
+      if (this.answering.has(ip)) return skipped('a neighbour answers at the address')
       const there = this.store.get(ip)
       if (!there) return skipped('gone: the plugin has freed it meanwhile')
       const same = there.inode === Number(wanted) && there.owner === owner
@@ -196,6 +211,14 @@ export class FakeNode implements NodeModel {
       return [{ file: ip, result: 'moved' }]
     })
     return [...earlier.map(ip => ({ file: ip, result: 'already' })), ...told]
+  }
+
+  /** The plugin's own. */
+  private takeLock(inode: string): void {
+    if (this.trouble === 'lock')
+      throw new Refusal(75, "the plugin's lock was not free within 10 s; try again")
+    if (inode !== '' && inode !== String(lockInode))
+      throw new Refusal(78, `${networkDir}/lock is not the one of the plan; plan again`)
   }
 
   private restore(op: string, kept: Map<string, File>): object[] {

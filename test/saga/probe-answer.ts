@@ -51,14 +51,14 @@ const sandboxParts = ({ sandboxes, runtimeDown }: NodeModel): Record<'sandboxes'
   return { sandboxes: { body: JSON.stringify({ items }) }, records: { body: records.join('\n') } }
 }
 
-const heldPart = ({ sandboxes }: NodeModel): Part => ({
+const heldPart = ({ sandboxes, answering }: NodeModel): Part => ({
   body: [
     ...[...sandboxes.values()].flatMap(({ id, ip }) => [
       `@namespace cni-${id.slice(-8)}`,
       JSON.stringify([{ ifname: 'eth0', addr_info: [{ local: ip }] }]),
     ]),
     '@neighbour',
-    '[]',
+    JSON.stringify([...answering].map(dst => ({ dst, dev: 'cni0', state: ['REACHABLE'] }))),
     '@route',
     '[]',
     '@host',

@@ -59,7 +59,7 @@ test('B4: where Redis was set back, a first removal that finds files in its quar
   for (const error of errors) {
     expect(error.class).toBe('refused')
     expect(error.message).toMatch(
-      /^the node refused, and no file was moved: .*earlier run that had the same name; end this run and open a new one$/,
+      /^the node refused, and this try moved no file: .*earlier run that had the same name; end this run and open a new one$/,
     )
   }
   expect(world.onNode.changes).toEqual([])

@@ -4,6 +4,7 @@ import { deliveries } from './deliveries.js'
 import { failures } from './failures.js'
 import { outages } from './outages.js'
 import { overtakings } from './overtakings.js'
+import { refusals } from './refusals.js'
 import { failedUndos, latestUndo, undos } from './undos.js'
 import { linesOf } from '../../src/core/runbook/schema.js'
 import { shippedRunbooks } from './world.js'
@@ -20,6 +21,7 @@ const undoneAfterDeath = async (runbook: string): Promise<Case[]> => {
  */
 const kinds: [string, (runbook: string) => Promise<Case[]>][] = [
   ['B3: each step fails in four ways while planned and while done, and each choice at the pause', failures],
+  ['B3: the node refuses a removal, or keeps an address that is in use', refusals],
   ['B3: every job of each step is delivered twice, in a row and at once', deliveries],
   ['B3: the worker is killed after every call that leaves a trace', deaths],
   ['B3: the worker is killed after a change, and the next one meets an error', relapses],

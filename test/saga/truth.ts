@@ -1,6 +1,7 @@
 import { runStream } from '../../src/core/incident/incident.js'
 import { cordonMark } from '../../src/core/runbook/cordon-mark.js'
 import type { Line, RunEvent, RunState } from '../../src/core/runbook/run.js'
+import type { StepKind } from '../../src/core/runbook/schema.js'
 import { closedChannels } from '../../src/flows/closed-channels.js'
 import { type FleetEvent, fleetStream, underRepair } from '../../src/flows/fleet.js'
 import { publishThread } from '../../src/flows/publish-thread.js'
@@ -10,8 +11,15 @@ import { clusterName, incidentWindowMs, node, type World } from './world.js'
 
 const ends = ['completed', 'held', 'undone', 'abandoned', 'stuck']
 
-/** What people read: the head message and the card of the run, as the real view draws them from the histories. */
-const said = async (world: World): Promise<{ head: string; card: string }> => {
+interface Said {
+  head: string
+  card: string
+  /** How the run ended, for the history of the node, the audit and whoever it is handed to; empty until then. */
+  end: string
+}
+
+/** What people read: the head message and the card of the run, as the real view draws them, and the end on record. */
+const said = async (world: World): Promise<Said> => {
   const thread = new FakeThread()
   const { history, clock, log } = world
   const closed = closedChannels(clock, log)
@@ -20,14 +28,11 @@ const said = async (world: World): Promise<{ head: string; card: string }> => {
   await publishThread({ ...deps, settings })({ node })
   const textOf = (key: string): string =>
     JSON.stringify(thread.posts.find(({ op }) => op.endsWith(`/${key}`))?.message ?? '')
-  return { head: textOf('head'), card: textOf(`run-${node}.1-r1`) }
+  const end = (await world.incident()).runs.at(-1)?.says ?? ''
+  return { head: textOf('head'), card: textOf(`run-${node}.1-r1`), end }
 }
 
-const cordonLies = (
-  { head, card }: { head: string; card: string },
-  world: World,
-  run: RunState,
-): string[] => {
+const cordonLies = ({ head, card }: Said, world: World, run: RunState): string[] => {
   const facts = world.cluster.all.nodes[0]
   const ours = facts?.unschedulable === true && facts.cordonedBy === cordonMark(run)
   const words = /node-07 (?:is|was) ([^.;]*)/.exec(card)?.[1] ?? ''
@@ -61,24 +66,62 @@ const traces = (world: World, run: RunState, line: Line, index: number): string[
       return world.cluster.all.pods.map(pod => pod.name).filter(name => name === podOf(line))
     case 'drain':
       return world.cluster.changes.filter(change => change.startsWith('evict'))
+    case 'uncordon':
+      return liftedCordon(run) && facts?.unschedulable === false ? ['the node takes Pods again'] : []
     case 'confirm':
     case 'expect':
-    case 'uncordon':
       return []
   }
+}
+
+/** A cordon that this run set and has not undone: where it does not stand, its last step has lifted it. */
+const liftedCordon = ({ lines }: RunState): boolean =>
+  lines.some(({ spec, status, done }) => spec.kind === 'cordon' && status === 'done' && done?.changed)
+
+/** What is denied for the whole run, and the kinds of which nothing must be to be seen then. */
+const denials: [RegExp, (kind: StepKind) => boolean][] = [
+  [/\bno step changed anything(?! before)|\bnothing was (?!evicted)\w+/i, () => true],
+  [/\bnothing was evicted/i, kind => kind === 'drain'],
+  [/\bno file was (?:moved|touched)/i, kind => kind === 'remove-orphans'],
+]
+
+/** In the head and at the end a step's words stand for the run: what they deny must be true of all that was done. */
+const denialLies = ({ head, end }: Said, world: World, run: RunState): string[] => {
+  const left = run.lines.map((line, index) => traces(world, run, line, index))
+  const seenIn = (of: (line: Line, index: number) => boolean): string[] =>
+    left.flatMap((found, index) => {
+      const line = run.lines[index]
+      return line && of(line, index) ? found : []
+    })
+  const stopped = run.lines.findLastIndex(
+    ({ error, refused }) => error !== undefined || refused !== undefined,
+  )
+  const before = seenIn((_line, index) => index !== stopped)
+  return Object.entries({ head, end }).flatMap(([where, text]) => [
+    ...denials.flatMap(([denial, of]) => {
+      const [words] = denial.exec(text) ?? []
+      const seen = words === undefined ? [] : seenIn(({ spec }) => of(spec.kind))
+      return seen.length === 0 ? [] : [`${where}: "${words}", and there is ${seen.join(', ')}`]
+    }),
+    ...(text.includes('no step changed anything before') && before.length > 0
+      ? [`${where}: no step changed anything before, and there is ${before.join(', ')}`]
+      : []),
+  ])
 }
 
 const lineLies = (world: World, run: RunState, card: string, line: Line, index: number): string[] => {
   const left = traces(world, run, line, index)
   const { kind } = line.spec
   const lies: string[] = []
-  const [nothing] = /\bnothing was (?:done|evicted)\b/i.exec(card) ?? []
+  const [nothing] = /\bnothing was \w+|\bno file was \w+/i.exec(card) ?? []
   if (line.status === 'failed' && nothing !== undefined && left.length > 0)
     lies.push(`${kind}: "${nothing}", and there is ${left.join(', ')}`)
   if (kind === 'remove-orphans') {
     const moved = /(\d+) moved/.exec(line.done?.says ?? '')?.[1]
     if (line.status === 'done' && moved !== String(left.length))
       lies.push(`"${line.done?.says}", and ${left.length} files are in quarantine`)
+    const skipped = line.done?.detail.filter(detail => left.some(ip => detail.startsWith(`${ip} `))) ?? []
+    if (line.status === 'done') lies.push(...skipped.map(detail => `"${detail}", and it is in quarantine`))
     const not = /(\d+) could not be/.exec(line.undone ?? '')?.[1] ?? '0'
     if (line.status === 'undone' && line.starts > 0 && not !== String(left.length))
       lies.push(`"${line.undone}", and ${left.length} files are in quarantine`)
@@ -142,6 +185,7 @@ export const lies = async (world: World): Promise<string[]> => {
   return [
     ...found,
     ...cordonLies(texts, world, run),
+    ...denialLies(texts, world, run),
     ...run.lines.flatMap((line, index) => lineLies(world, run, texts.card, line, index)),
     ...repeats(world, run, events),
   ]

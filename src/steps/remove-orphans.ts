@@ -1,6 +1,6 @@
 import { isKnown, type Bundle } from '../core/evidence/bundle.js'
 import { encodeRemovalList } from '../core/evidence/parse/removal-report.js'
-import { planRemoval, type RemovalList, stillApproved } from '../core/ipam/removal.js'
+import { planRemoval, quarantineRoot, type RemovalList, stillApproved } from '../core/ipam/removal.js'
 import type { Done, Plan } from '../core/runbook/plan.js'
 import { Refused } from '../ports.js'
 import { nodeNow } from './cordon.js'
@@ -8,8 +8,6 @@ import { refuseStrangers, refuseTruly } from './earlier-tries.js'
 import { putBack } from './put-back.js'
 import { earlierMoves, runScript } from './removal-script.js'
 import { begunBefore, type Step, type StepContext, waitUntil } from './step.js'
-
-const quarantineRoot = '/var/lib/cni/cnibot-quarantine'
 
 interface ForRun {
   run: Pick<StepContext['run'], 'run' | 'openedAt' | 'bootId'>

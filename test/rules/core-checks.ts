@@ -1,11 +1,5 @@
-import {
-  type Allocation,
-  type Answer,
-  type Bundle,
-  isKnown,
-  known,
-  unknown,
-} from '../../src/core/evidence/bundle.js'
+import type { Allocation, Answer, Bundle } from '../../src/core/evidence/bundle.js'
+import { isKnown, known, unknown } from '../../src/core/evidence/bundle.js'
 import type { RemovalList, RemovalPlan } from '../../src/core/ipam/removal.js'
 import {
   allocation,
@@ -81,7 +75,16 @@ const runtimeIsToBeBelieved: CoreCheck = code => {
       /is not from the kubelet's configuration/,
     ],
     [{ facts: change(base.facts, { bootId: 'boot-0' }) }, /not the boot that the API knows/],
+    [{ host: silent }, /the node's boot is not known: connection refused/],
+    [{ host: change(base.host, { bootId: '' }) }, /its boot id is empty/],
+    [{ sandboxes: known([], now + 1), pods: known([], now) }, /lists no sandbox at all, and none proves/],
   ])
+  // A runtime that the node has changed from still knows Pods of before.
+  const guessed = change(base.runtime, { endpointFrom: 'a known default path' })
+  const past = known([sandbox(2, { state: 'notready' })], now + 1)
+  const onePod = known([pod(2)], now)
+  const doubted = { runtime: guessed, sandboxes: past, pods: onePod }
+  refusals(code, [[doubted, /is not from the kubelet's configuration/]])
   expect(since(code, {}, {})).toBe('nothing was refused')
   expect(since(code, { sandboxes: many(13) }, {})).toMatch(/lists 10 sandboxes, 13 at the earlier reading/)
   // Twice the same sandbox is one.
@@ -90,7 +93,13 @@ const runtimeIsToBeBelieved: CoreCheck = code => {
     /lists 5 sandboxes, 10 at/,
   )
   const restarted = change(base.runtime, { startedAt: now - minute })
-  expect(since(code, {}, { runtime: restarted })).toMatch(/restarted since the earlier reading/)
+  expect(since(code, {}, { runtime: restarted })).toMatch(/was restarted since the earlier reading/)
+  const unsaid = change(base.runtime, { startedAt: undefined })
+  expect(since(code, {}, { runtime: unsaid })).toMatch(/not known whether the runtime was restarted/)
+  expect(since(code, { runtime: silent }, {})).toMatch(/earlier reading does not know the runtime/)
+  expect(since(code, { sandboxes: silent }, {})).toMatch(/earlier reading has no sandboxes/)
+  expect(since(code, { host: silent }, {})).toMatch(/boot of the earlier reading is not known/)
+  expect(since(code, { facts: change(base.facts, { uid: 'uid-0' }) }, {})).toMatch(/created anew since/)
   expect(since(code, { host: change(base.host, { bootId: 'boot-0' }) }, {})).toMatch(/booted since/)
 }
 
@@ -99,6 +108,8 @@ const addressesBeforeSandboxes: CoreCheck = code => {
   refusals(code, [[{ sandboxes: early }, /sandboxes were listed before the addresses were read/]])
   const notReady = known([sandbox(2), sandbox(9, { state: 'notready' })], now + 1)
   expect(fate(code, allocation(9), { sandboxes: notReady })).toBe('its sandbox lives')
+  const asked = known([{ ip: '10.244.7.9', owner: idOf(9), known: true, said: 'ready' }], now + 2)
+  expect(fate(code, allocation(9), { owners: asked })).toBe('the runtime still knows its owner')
 }
 
 const recordsCount: CoreCheck = code => {
@@ -124,6 +135,9 @@ const twoReadings: CoreCheck = code => {
   expect(fate(code, old, { ...over, sandboxes: known(others, now + 1) }, listedThen)).toBe(
     'its sandbox was listed in the earlier reading',
   )
+  const incomplete = before(16 * minute, { stores: silent })
+  expect(fate(code, old, over, incomplete)).toBe('the earlier reading is incomplete')
+  expect(fate(code, allocation(9, { mtime: now + day }), {})).toMatch(/ahead/)
   const empty = known([storeWith([allocation(2)])], now)
   expect(fate(code, old, over, before(16 * minute, { stores: empty }))).toMatch(/^the file was not there/)
   refusals(code, [[{ host: change(base.host, { skewMs: -3_600_000 }) }, /clock is 1 h behind/]])
@@ -155,6 +169,9 @@ const canonicalNamesInRange: CoreCheck = code => {
     'its name is no canonical address',
   )
   expect(fate(code, allocation(9, { content: `${idOf(8)}\r\neth0` }))).toMatch(/does not name that owner/)
+  const dataDir = '/var/lib/cni/networks'
+  const calico = { type: 'calico-ipam', dataDir, rangeSets: [] }
+  const tooSmall = { type: 'host-local', dataDir, rangeSets: [[{ subnet: '10.244.7.0/31' }]] }
   refusals(code, [
     [{ conflist: silent }, /network configuration could not be read/],
     [
@@ -162,6 +179,9 @@ const canonicalNamesInRange: CoreCheck = code => {
       /no ranges are configured/,
     ],
     [{ stores: known([{ ...storeWith([]), network: 'cbr0' }], now) }, /k8s-pod-network has no store/],
+    [{ stores: silent }, /the addresses could not be read: connection refused/],
+    [{ conflist: change(base.conflist, { ipam: calico }) }, /are given by calico-ipam, not by host-local/],
+    [{ conflist: change(base.conflist, { ipam: tooSmall }) }, /range set 0 is not one that host-local/],
   ])
   const { remove, keep } = listed(plan(code, base))
   expect([...remove, ...keep].filter(({ ip }) => /^(lock|last_reserved_ip)/.test(ip))).toEqual([])
@@ -187,7 +207,17 @@ const cordonedAndByWhom: CoreCheck = code => {
 
 const sameFileUnderTheLock: CoreCheck = code => {
   const noLock = known([{ ...storeWith([]), lockInode: undefined }], now)
-  refusals(code, [[{ stores: noLock }, /lock is missing/]])
+  const elsewhere = known([{ ...storeWith([]), dir: '/run/cni-ipam-state/k8s-pod-network' }], now)
+  const inMemory = change(base.conflist, {
+    ipam: { type: 'host-local', dataDir: '/run/cni-ipam-state', rangeSets: [[{ subnet: '10.244.7.0/24' }]] },
+  })
+  refusals(code, [
+    [{ stores: noLock }, /lock is missing/],
+    [
+      { stores: elsewhere, conflist: inMemory },
+      /lie in \/run\/cni-ipam-state\/k8s-pod-network, not below \/var\/lib\/cni\/, where the quarantine/,
+    ],
+  ])
   const approved = listed(plan(code, holding(allocation(9)))).remove
   const again = (file: Allocation) => {
     const earlier = { ...holding(allocation(9)), collectedAt: now - 5 * minute }

@@ -1,42 +1,9 @@
-import {
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { spawn } from 'node:child_process'
+import { lstatSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { readFrames } from '../../src/core/evidence/parse/frames.js'
 import type { Code } from './code.js'
-import { type Entry, type Order, quarantineOf, RuleNode } from './rule-node.js'
-
-/** What must happen on a node by one rule; throws where it does not. */
-export type NodeCheck = (code: Code, node: RuleNode) => Promise<void>
-
-/** The order is refused with one line, and no file has moved. */
-const refuses = async (
-  { script }: Code,
-  node: RuleNode,
-  list: Entry[],
-  said: RegExp,
-  how: Order = {},
-): Promise<void> => {
-  const { code, stderr, moved } = await node.order(script, list, how)
-  expect({ code: (code ?? 0) >= 64, stderr, moved }).toEqual({
-    code: true,
-    stderr: expect.stringMatching(said),
-    moved: [],
-  })
-  for (const one of list.filter(({ ip }) => ip.includes('.'))) expect(node.has(one)).toBe(true)
-}
-const first = <T>(list: T[]): T => {
-  const [one] = list
-  if (one === undefined) throw new Error('an empty list')
-  return one
-}
+import { sameFileUnderTheLock } from './lock-checks.js'
+import { first, type NodeCheck, refuses } from './refusing.js'
+import { quarantineOf, RuleNode } from './rule-node.js'
 
 const runtimeIsToBeBelieved: NodeCheck = async (code, node) => {
   const orphans = await node.leak(1)
@@ -46,6 +13,9 @@ const runtimeIsToBeBelieved: NodeCheck = async (code, node) => {
   await refuses(code, node, orphans, /started anew since the plan/, { args: ['--boot-id', 'another'] })
   node.write('down-crictl', '')
   await refuses(code, node, orphans, /the runtime does not answer: connection refused/)
+  rmSync(node.path('down-crictl'))
+  node.write('down-pods', '')
+  await refuses(code, node, orphans, /the runtime does not list its sandboxes: no list/)
 }
 
 const addressesBeforeSandboxes: NodeCheck = async (code, node) => {
@@ -75,6 +45,10 @@ const recordsCount: NodeCheck = async (code, node) => {
     why: { [starting.ip]: 'the runtime knows its owner' },
     moved: [orphan.ip],
   })
+  const listed = readFileSync(node.path('records'), 'utf8')
+  node.write('records', `${'e'.repeat(64)}\n`)
+  await refuses(code, node, [starting], /they name none of the sandboxes it lists: another runtime/)
+  node.write('records', listed)
   node.write('down-ctr', '')
   await refuses(code, node, [starting], /own records cannot be read/)
 }
@@ -106,8 +80,8 @@ const canonicalNamesInRange: NodeCheck = async (code, node) => {
 
 const heldByNobody: NodeCheck = async (code, node) => {
   await node.live()
-  const orphans = await node.leak(5)
-  const [inside, neighbour, route, own, free] = orphans.map(({ ip }) => ip)
+  const orphans = await node.leak(6)
+  const [inside, neighbour, route, own, free, unnamed] = orphans.map(({ ip }) => ip)
   const addr = (local: string | undefined): string =>
     JSON.stringify([{ ifname: 'eth0', addr_info: [{ family: 'inet', local, prefixlen: 24 }] }])
   node.write('run/netns/cni-left', '')
@@ -124,10 +98,12 @@ const heldByNobody: NodeCheck = async (code, node) => {
   ]
   node.write('ip/route', JSON.stringify(routes))
   node.write('ip/addr', addr(own))
+  node.space(4711, addr(unnamed))
   const { why, moved } = await node.order(code.script, orphans)
   expect({ why, moved }).toEqual({
     why: {
       [inside ?? '']: 'a network namespace holds the address',
+      [unnamed ?? '']: 'a network namespace holds the address',
       [neighbour ?? '']: 'a neighbour answers at the address',
       [route ?? '']: 'a route leads to the address',
       [own ?? '']: 'the node itself has the address',
@@ -135,67 +111,22 @@ const heldByNobody: NodeCheck = async (code, node) => {
     moved: [free],
   })
   expect(node.askedUnderLock()).not.toMatch(/^ip /m)
+  const left = orphans.filter(({ ip }) => ip !== free)
+  await sixth(code, node)
+  node.write('down-nsenter', '')
+  await refuses(code, node, left, /who holds an address cannot be asked: net:.4711.: connection refused/)
   node.write('down-ip', '')
-  await refuses(code, node, orphans.slice(0, 4), /who holds an address cannot be asked: .*connection refused/)
+  await refuses(code, node, left, /who holds an address cannot be asked: .*connection refused/)
 }
 
-/** The plugin's lock in the hands of somebody else while `work` runs. */
-const withLockTaken = async (node: RuleNode, work: () => Promise<void>): Promise<void> => {
-  const holder = spawn('flock', [node.inStore('lock'), 'sh', '-c', 'echo held; cat'], {
-    stdio: ['pipe', 'pipe', 'inherit'],
+/** The routes of the other family, where the list has an address of it. */
+const sixth = async (code: Code, node: RuleNode): Promise<void> => {
+  const ip = 'fd00:7::9'
+  writeFileSync(node.inStore(ip), `${'d'.repeat(64)}\r\neth0`)
+  node.write('ip/route6', JSON.stringify([{ dst: ip, dev: 'cali6' }]))
+  expect((await node.order(code.script, [node.entry(ip)])).why).toEqual({
+    [ip]: 'a route leads to the address',
   })
-  await new Promise(resolve => holder.stdout.once('data', resolve))
-  try {
-    await work()
-  } finally {
-    const closed = new Promise(resolve => holder.once('close', resolve))
-    holder.stdin.end()
-    await closed
-  }
-}
-
-const sameFileUnderTheLock: NodeCheck = async (code, node) => {
-  await node.live()
-  const [written, replaced, orphan] = await node.leak(3)
-  if (!written || !replaced || !orphan) throw new Error('three addresses expected')
-  await withLockTaken(node, () =>
-    refuses(code, node, [orphan], /lock was not free within 0 s/, { args: ['--lock-wait', '0'] }),
-  )
-  // Somebody else had the lock then, so what was asked meanwhile does not count.
-  rmSync(node.path('asked-under-lock'))
-  await refuses(code, node, [orphan], /lock is not the one of the plan/, { args: ['--lock-inode', '1'] })
-  // Same inode and size, other content; then the same content in another file.
-  writeFileSync(node.inStore(written.ip), written.content.replace(/eth0$/, 'net1'))
-  renameSync(node.inStore(replaced.ip), node.path('kept'))
-  writeFileSync(node.inStore(replaced.ip), replaced.content)
-  const lock = node.entry('lock')
-  const { moved, why } = await node.order(code.script, [written, replaced, orphan])
-  expect(moved).toEqual([orphan.ip])
-  expect(Object.keys(why).sort()).toEqual([written.ip, replaced.ip].sort())
-  expect(node.inodes(quarantineOf('run-1'))).toEqual({ [orphan.ip]: orphan.inode })
-  expect(readFileSync(node.path(`${quarantineOf('run-1')}.work/manifest`), 'utf8')).toContain(orphan.owner)
-  // Who holds an address is rule 7's own question.
-  expect(node.askedUnderLock()).not.toMatch(/^c/m)
-  expect(node.has(lock)).toBe(true)
-  await otherFilesystem(code, node)
-  rmSync(node.inStore('lock'))
-  await refuses(code, node, [], /lock does not exist/)
-  expect(Object.keys(node.inodes('/var/lib/cni/networks/k8s-pod-network'))).not.toContain('lock')
-}
-
-const otherFilesystem = async (code: Code, node: RuleNode): Promise<void> => {
-  const late = await node.leak(1)
-  const inside = '/var/lib/cni/networks/cnibot-quarantine/run-1/k8s-pod-network'
-  await refuses(code, node, late, /inside the folder of the plugin/, { args: ['--quarantine', inside] })
-  const memory = mkdtempSync('/dev/shm/cnibot-rule-')
-  try {
-    mkdirSync(node.path('/mnt'), { recursive: true })
-    symlinkSync(memory, node.path('/mnt/cnibot-quarantine'))
-    const away = ['--quarantine', '/mnt/cnibot-quarantine/run-1/k8s-pod-network']
-    await refuses(code, node, late, /is on another filesystem/, { args: away })
-  } finally {
-    rmSync(memory, { recursive: true })
-  }
 }
 
 const linkedBackNeverOver: NodeCheck = async ({ script }, node) => {
@@ -213,6 +144,9 @@ const linkedBackNeverOver: NodeCheck = async ({ script }, node) => {
   expect(node.entry(taken.ip).owner).toBe(owner)
   expect(node.entry(free.ip)).toEqual(free)
   expect(node.inodes(quarantineOf('run-1'))).toEqual({ [taken.ip]: taken.inode })
+  // Undo would put back what stands in no plan of a run that has the same name.
+  const again = await node.order(script, [free], { which: 'first' })
+  expect(again).toMatchObject({ code: 78, moved: [], stderr: expect.stringMatching(/of an earlier run/) })
 }
 
 /** By rule; 4 and 8 are decided from readings and from the API, before the node is asked to change anything. */

@@ -1,29 +1,7 @@
-import type { Edit } from './code.js'
+import { entries, gap, line, type Removal, refusals, removal, script, unlisted } from './removal-edits.js'
+import { nine, ten } from './removals-under-lock.js'
 
-/** One guard of a rule, and how it is taken out of the code. All guards of a rule can be taken out together. */
-export interface Removal {
-  rule: number
-  guard: string
-  edits: Edit[]
-}
-
-const refusals = 'core/ipam/removal-refusals.ts'
-const entries = 'core/ipam/removal-entries.ts'
-const removal = 'core/ipam/removal.ts'
-const gap = 'core/ipam/gap.ts'
-const script = 'adapters/ssh/remove-orphans.sh'
-
-/** A function of a list of rules that is no longer in the list. */
-const unlisted = (rule: number, file: string, name: string): Removal => ({
-  rule,
-  guard: name,
-  edits: [{ file, remove: `\n  ${name},\n`, put: '\n' }],
-})
-const line = (rule: number, guard: string, file: string, remove: string, put = ''): Removal => ({
-  rule,
-  guard,
-  edits: [{ file, remove, put }],
-})
+export type { Removal } from './removal-edits.js'
 
 const one: Removal[] = [
   ...[
@@ -44,6 +22,14 @@ const one: Removal[] = [
     'sandboxes.length',
   ),
   line(1, 'node: the runtime answers', script, 'refuse 69 "the runtime does not answer: ', 'echo >&2 "'),
+  line(1, 'node: the list is given', script, 'refuse 69 "the runtime does not list ', 'echo >&2 "'),
+  line(
+    1,
+    'Ready sandboxes alone prove an endpoint',
+    refusals,
+    "sandboxes.value.filter(({ state }) => state === 'ready')",
+    'sandboxes.value',
+  ),
   line(1, 'node: the list is not empty', script, `[ "$LISTED" -gt 0 ] || refuse 69`, 'true ||'),
   line(1, 'node: a fifth at most is gone', script, `[ "$LISTED" -ge "$FEWEST" ] || refuse 69`, 'true ||'),
   line(1, 'node: the same boot', script, `[ "$boot" = "$BOOT" ] || refuse 78`, 'true ||'),
@@ -63,6 +49,7 @@ const two: Removal[] = [
     'new Set(input.sandboxes.map(sandbox => sandbox.id))',
     `new Set(input.sandboxes.filter(({ state }) => state === 'ready').map(sandbox => sandbox.id))`,
   ),
+  unlisted(2, entries, 'runtimeDisownsIt'),
   line(2, 'node: the list counts', script, 'cat "$W/listed" "$W/recorded" >', 'cat "$W/recorded" >'),
   {
     rule: 2,
@@ -88,12 +75,20 @@ const three: Removal[] = [
   ),
   line(3, 'records are owners', gap, 'new Set(input.records?.ids)', 'new Set<string>()'),
   line(3, 'node: records count', script, 'cat "$W/listed" "$W/recorded" >', 'cat "$W/listed" >'),
+  line(
+    3,
+    'node: records of the same runtime',
+    script,
+    ' && ! grep -qxFf "$W/listed" "$W/recorded"',
+    ' && false',
+  ),
   line(3, 'node: records are read', script, '[ -z "$RECORDS" ] || refuse 69', 'true ||'),
 ]
 
 const four: Removal[] = [
   unlisted(4, entries, 'unlistedTwice'),
   line(4, 'the file is that old', removal, 'recorded === undefined ? twoReadingsMs : 0', '0'),
+  line(4, 'a time ahead of the clock is no age', gap, 'if (age < 0) return', 'if (age < -1e15) return'),
   line(4, 'acting waits', removal, '(earlier ?? bundle).collectedAt + twoReadingsMs', 'undefined'),
   unlisted(4, refusals, 'clockIsTrusted'),
 ]
@@ -138,6 +133,20 @@ const seven: Removal[] = [
     script,
     '  $1 in held { print "skipped", $1, held[$1] >skips; next }\n',
   ),
+  line(
+    7,
+    'node: namespaces without a name',
+    script,
+    '  if ask nsenter --net="$file" ip -j addr; then',
+    '  if false; then',
+  ),
+  line(
+    7,
+    'node: routes of the other family',
+    script,
+    '{ ask ip -j -6 route && holds',
+    'true || { false && holds',
+  ),
   line(7, 'node: who holds it can be asked', script, '{ refuse 69 "who holds', '{ : "who holds'),
   {
     rule: 7,
@@ -162,53 +171,6 @@ const eight: Removal[] = [
     'isKnown(bundle.facts) ? bundle.facts.value.cordonedBy : undefined',
     'undefined',
   ),
-]
-
-const nine: Removal[] = [
-  unlisted(9, refusals, 'lockIsThere'),
-  line(9, 'the same file in both readings', removal, ' && sameFile(other, entry)'),
-  line(9, 'node: the plugin’s lock', script, `  flock -w "$WAIT" 9 || refuse 75`, '  true ||'),
-  line(9, 'node: the lock of the plan', script, `[ "$inode" = "$LOCK_INODE" ] || refuse 78`, 'true ||'),
-  line(
-    9,
-    'node: the lock is never made',
-    script,
-    `[ -f "$D/lock" ] && [ ! -L "$D/lock" ] ||`,
-    '>>"$D/lock" ||',
-  ),
-  line(
-    9,
-    'node: the same inode and size',
-    script,
-    'was[$1] == $2 FS $3 { print $1 }',
-    '$1 in was { print $1 }',
-  ),
-  line(9, 'node: the same content', script, 'sum[$1] == $5 { print $1 }', '$1 in sum { print $1 }'),
-  line(9, 'node: outside the folder', script, `  "\${DIR%/*}"/*) refuse 64`, '  //*) refuse 64'),
-  line(9, 'node: the same filesystem', script, `= "$(stat -c '%d %m' "$Q")" ] ||`, '!= "" ] ||'),
-  line(9, 'node: a manifest', script, 'cat "$W/list" >>"$W/manifest" && sync "$W/manifest" ||', 'true ||'),
-  line(
-    9,
-    'node: nothing slow under the lock',
-    script,
-    `'the manifest cannot be written'\n\ntake_lock\n`,
-    `'the manifest cannot be written'\n\ntake_lock\nask $CRICTL -r "unix://$SOCKET" -t 10s pods -q >"$W/listed"\n`,
-  ),
-]
-
-const ten: Removal[] = [
-  {
-    rule: 10,
-    guard: 'node: link, then remove',
-    edits: [
-      {
-        file: script,
-        remove: `awk -F '\\t' 'FILENAME == ARGV[1] { inode[$1] = $2; next } !($1 in inode) { print $1 }' "$W/there" "$W/kept" >"$W/go"`,
-        put: `cut -f 1 "$W/kept" >"$W/go"`,
-      },
-      { file: script, remove: 'xargs ln -t "$D" --', put: 'xargs mv -f -t "$D" --' },
-    ],
-  },
 ]
 
 export const removals: Removal[] = [

@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -29,7 +30,7 @@ export interface Entry {
 }
 
 const network = 'k8s-pod-network'
-const store = `/var/lib/cni/networks/${network}`
+export const store = `/var/lib/cni/networks/${network}`
 const boot = '3b7b2c5e-0d6f-4a55-9b0e-1f3a5d6c7e81'
 export const quarantineOf = (op: string): string => `/var/lib/cni/cnibot-quarantine/${op}/${network}`
 
@@ -43,21 +44,24 @@ ${body}
 const programs: Record<string, string> = {
   crictl: `case $* in
   *version) printf 'RuntimeName:  containerd\\nRuntimeVersion:  1.7.24\\n' ;;
-  *'pods -q') cat listed ;;
+  *'pods -q') [ ! -e down-pods ] || { echo 'no list' >&2; exit 1; }; cat listed ;;
   *) exit 1 ;;
 esac`,
   ctr: `case $* in *'containers ls -q') cat records ;; *) echo ID ;; esac`,
   ip: `case $* in
   '-n '*) cat "netns/\${2##*/}" ;;
+  '-j -6 route') cat ip/route6 ;;
   '-j '*) cat "ip/$2" ;;
   *) exit 1 ;;
 esac`,
+  nsenter: `cat "$(dirname "\${1#--net=}")/addr"`,
 }
 
 export interface Order {
   verb?: 'remove' | 'restore'
   op?: string
   args?: string[]
+  which?: 'first' | 'further'
 }
 
 /** One node with a store filled by the real plugin, and a runtime that is two lists of ids. */
@@ -79,6 +83,7 @@ export class RuleNode {
       ['ip/addr', '[]'],
       ['ip/neigh', '[]'],
       ['ip/route', '[]'],
+      ['ip/route6', '[]'],
     ] as const)
       this.write(name, text)
   }
@@ -118,6 +123,13 @@ export class RuleNode {
     return living
   }
 
+  /** The network namespace of a process, which has no name, and what is asked inside it. */
+  space(pid: number, addresses: string): void {
+    this.write(`proc/${pid}/ns/net:[${pid}]`, '')
+    this.write(`proc/${pid}/ns/addr`, addresses)
+    symlinkSync(`net:[${pid}]`, this.path(`proc/${pid}/ns/net`))
+  }
+
   entry(ip: string): Entry {
     const content = readFileSync(this.inStore(ip), 'utf8')
     const { ino, size } = statSync(this.inStore(ip))
@@ -143,12 +155,16 @@ export class RuleNode {
     return run(argv, stdin, { CNIBOT_NODE_ROOT: this.root, PATH: path })
   }
   /** Runs the script with an approved list, as the worker would. */
-  async order(script: string, approved: Entry[], { verb = 'remove', op = 'run-1', args = [] }: Order = {}) {
+  async order(
+    script: string,
+    approved: Entry[],
+    { verb = 'remove', op = 'run-1', args = [], which = 'further' }: Order = {},
+  ) {
     this.fence += 1
     const where = ['--network-dir', store, '--quarantine', quarantineOf(op), '--op', op]
     const what = ['--endpoint', 'unix:///run/containerd/containerd.sock', '--boot-id', boot]
     const argv = ['dash', script, verb, ...where, ...what, ...args]
-    const ran = await this.run(argv, encodeOrder(this.fence, encodeRemovalList(approved)))
+    const ran = await this.run(argv, encodeOrder(this.fence, encodeRemovalList(approved, which)))
     const report = readRemovalReport(ran.stdout)
     const why = Object.fromEntries(report.skipped.map(each => [each.ip, each.why]))
     return {

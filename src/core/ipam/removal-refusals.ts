@@ -2,7 +2,7 @@ import { shownDuration } from '../duration.js'
 import { type Answer, type Bundle, isKnown, type PodFacts, type Sandbox } from '../evidence/bundle.js'
 import { mustHaveSandbox, storeInUse } from './gap.js'
 import { usableOfSet } from './range-set.js'
-import type { RemovalInput } from './removal-input.js'
+import { quarantineRoot, type RemovalInput } from './removal-input.js'
 
 /** One rule for the whole node: why nothing may be removed, or undefined. */
 type NodeRule = (input: RemovalInput) => string | undefined
@@ -158,6 +158,16 @@ const lockIsThere: NodeRule = ({ bundle }) => {
     : undefined
 }
 
+/** Rename moves files within one filesystem only, and what sudo lets the repairing user do on a node is below this folder. */
+const storeIsBesideQuarantine: NodeRule = ({ bundle }) => {
+  if (!isKnown(bundle.stores) || !isKnown(bundle.conflist)) return undefined
+  const store = storeInUse(bundle.stores.value, bundle.conflist.value)
+  const folder = quarantineRoot.slice(0, quarantineRoot.lastIndexOf('/') + 1)
+  return store === undefined || store.dir.startsWith(folder)
+    ? undefined
+    : `the addresses lie in ${store.dir}, not below ${folder}, where the quarantine of removed files is: this program does not remove there`
+}
+
 /** Not knowing who holds an address is not knowing that nobody does. */
 const heldIsKnown: NodeRule = ({ bundle }) =>
   missing('it is not known which addresses are still held on the node', bundle.held)
@@ -187,6 +197,7 @@ const nodeRules: NodeRule[] = [
   configurationIsKnown,
   storeIsKnown,
   lockIsThere,
+  storeIsBesideQuarantine,
   heldIsKnown,
   clockIsTrusted,
 ]

@@ -4,7 +4,7 @@ import { type Judging, judgingFor, verdictOn } from './removal-entries.js'
 import { type RemovalInput, twoReadingsMs } from './removal-input.js'
 import { refusals } from './removal-refusals.js'
 
-export { type RemovalInput, twoReadingsMs } from './removal-input.js'
+export { quarantineRoot, type RemovalInput, twoReadingsMs } from './removal-input.js'
 
 /** One address file that may go, exactly as it was read: acting insists on every field. */
 export interface RemovalEntry {

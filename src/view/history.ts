@@ -18,7 +18,7 @@ const by = (verb: string, decisions: readonly Decision[], timeZone: string): Tex
         )}`,
       ]
 
-const endWords: Record<NonNullable<SeenPlan['end']>['how'], string> = {
+const endWords: Record<NonNullable<SeenPlan['end'] | SeenPlan['undo']>['how'], string> = {
   done: 'done',
   failed: 'did not work',
   'given up': 'given up',
@@ -29,7 +29,7 @@ const endWords: Record<NonNullable<SeenPlan['end']>['how'], string> = {
 
 /** Who decided on a plan, and what became of it: `Approved by @a 11:33:02. Begun 11:33:03; done 11:33:05: 212 moved`. */
 const fateText = (seen: SeenPlan, timeZone: string): Text => {
-  const { approvals, ticked, refused, startedAt, end, needs } = seen
+  const { approvals, ticked, refused, startedAt, end, undo, needs } = seen
   const decided = [
     ...by(
       approvals.length < needs ? `${approvals.length} of ${needs} approved,` : 'Approved',
@@ -41,7 +41,9 @@ const fateText = (seen: SeenPlan, timeZone: string): Text => {
   ]
   const fate = [
     ...(startedAt === undefined ? [] : [t`begun ${clockSeconds(startedAt, timeZone)}`]),
-    ...(end ? [t`${endWords[end.how]} ${clockSeconds(end.at, timeZone)}: ${oneLine(end.says)}`] : []),
+    ...[end, undo].flatMap(each =>
+      each ? [t`${endWords[each.how]} ${clockSeconds(each.at, timeZone)}: ${oneLine(each.says)}`] : [],
+    ),
   ]
   return joined([...(decided.length > 0 ? decided : [t`Nobody decided on it`]), ...fate], '; ')
 }
@@ -70,7 +72,7 @@ export const renderRun = ({ state, plans, timeZone }: ShownRun): Message => {
           seen =>
             t`${seen.index + 1}. ${strong(oneLine(seen.plan.title))} · plan ${code(shownDigest(seen.digest))} · seen ${clockSeconds(seen.plannedAt, timeZone)}\n${indent}${fateText(seen, timeZone)}`,
         ),
-        t`${code(`/cni show ${run} <step>`)} shows a plan again as it was seen; a part of its digest behind that picks an older one.`,
+        t`${code(`/cni show ${run} <step>`)} shows a plan again as it was seen; a part of its digest behind that picks an older one; ${code(`/cni show ${run} choice`)} shows both repairs as they were compared before it.`,
       ],
       'not shown',
     ),

@@ -1,4 +1,4 @@
-import { runStream } from '../../src/core/incident/incident.js'
+import { type IncidentEvent, incidentStream, runStream } from '../../src/core/incident/incident.js'
 import type { RunEvent } from '../../src/core/runbook/run.js'
 import { answerCommand, type CommandDeps } from '../../src/flows/answer-command.js'
 import { closedChannels } from '../../src/flows/closed-channels.js'
@@ -136,6 +136,43 @@ describe('B2: everything an approver saw is on record and can be shown again', (
     expect(text).toContain('*As it was seen* 18 Nov 11:31')
     expect(text).not.toContain('cnibot:')
     expect((await type(`show ${run} 1 bbbb·bb`)).text).toContain('*Approve: Cordon node-07*')
+  })
+
+  test('/cni show still tells what a step did once it is undone', async () => {
+    const { type, runOf } = await world()
+    const undone = [
+      event(7_000, 'StepFailed', { index: 1, error: { class: 'failed', message: 'no', output: '' } }),
+      event(8_000, 'UndoAsked'),
+      event(9_000, 'UndoStarted', { index: 0 }),
+      event(10_000, 'UndoDone', { index: 0, says: 'schedulable again' }),
+    ]
+    await runOf(...story, ...undone)
+    const { text } = await type(`show ${run}`)
+    expect(text).toContain('done 11:31:06: cordoned; undone 11:31:10: schedulable again')
+  })
+
+  test('P-A2: /cni show with choice posts the comparison that the run was chosen on, and no button', async () => {
+    const { type, runOf, history } = await world()
+    await runOf(opened())
+    expect((await type(`show ${run} choice`)).text).toContain('was opened without a comparison of repairs')
+    const { events, length } = await history.read<IncidentEvent>(incidentStream('node-07'))
+    const compared = (readAt: number, unknown: string): IncidentEvent => ({
+      at: readAt,
+      by: 'cnibot',
+      type: 'RepairsCompared',
+      comparison: { readAt, addresses: { unknown }, pods: { unknown: 'none' }, past: {} },
+    })
+    const at = (events.at(-1)?.at ?? 0) + 1
+    await history.append<IncidentEvent>(incidentStream('node-07'), length, [
+      compared(at, 'an older look'),
+      compared(at + 1, 'the last look'),
+      { at: at + 2, by: 'U11', type: 'RunOpened', run, runbook: 'small' },
+      compared(at + 3, 'a look after it'),
+    ])
+    const { text } = await type(`show ${run} choice`)
+    expect(text).toContain('the last look')
+    expect(text).not.toMatch(/an older look|a look after it|cnibot:/)
+    expect((await type(`show ${run}`)).text).toContain(`/cni show ${run} choice`)
   })
 
   test('a step or a run that is not there is told with what is', async () => {

@@ -13,14 +13,10 @@ export interface SeenPlan {
   ticked: Decision | undefined
   refused: Decision | undefined
   startedAt: number | undefined
-  /** The last word on it; undefined while it waits or runs. */
-  end:
-    | {
-        how: 'done' | 'failed' | 'given up' | 'not decided' | 'undone' | 'undo failed'
-        at: number
-        says: string
-      }
-    | undefined
+  /** What the step came to; undefined while it waits or runs. */
+  end: { how: 'done' | 'failed' | 'given up' | 'not decided'; at: number; says: string } | undefined
+  /** What became of it afterwards, where it was undone. */
+  undo: { how: 'undone' | 'undo failed'; at: number; says: string } | undefined
 }
 
 type Step = Extract<RunEvent, { index: number }>
@@ -43,9 +39,9 @@ const onStep = (seen: SeenPlan, event: Step): SeenPlan => {
     case 'PlanOutdated':
       return { ...seen, end: { how: 'given up', at, says: event.why } }
     case 'UndoDone':
-      return { ...seen, end: { how: 'undone', at, says: event.says } }
+      return { ...seen, undo: { how: 'undone', at, says: event.says } }
     case 'UndoFailed':
-      return { ...seen, end: { how: 'undo failed', at, says: event.error.message } }
+      return { ...seen, undo: { how: 'undo failed', at, says: event.error.message } }
     case 'StepPlanned':
     case 'StepProgressed':
     case 'RetryAsked':
@@ -69,7 +65,17 @@ export const plansSeen = (events: readonly RunEvent[]): SeenPlan[] => {
     if (event.type === 'StepPlanned') {
       const { index, plan, digest, expiresAt, at: plannedAt, approvals: needs = 1 } = event
       const undecided = { approvals: [], ticked: undefined, refused: undefined, startedAt: undefined }
-      plans.push({ index, plan, digest, plannedAt, expiresAt, needs, ...undecided, end: undefined })
+      plans.push({
+        index,
+        plan,
+        digest,
+        plannedAt,
+        expiresAt,
+        needs,
+        ...undecided,
+        end: undefined,
+        undo: undefined,
+      })
     } else if (event.type === 'RunEnded') {
       const last = plans.at(-1)
       if (last) plans[plans.length - 1] = lapsed(last, event.at)

@@ -10,6 +10,7 @@ import { farText } from './drain.js'
 import type { File } from './evidence/file.js'
 import { approversText, partlyText } from './decided.js'
 import { leftBlocks, leftMessages, undoneWords } from './left-behind.js'
+import { noRestart } from './no-restart.js'
 import { actFrom, asks, lineWords, progressText } from './progress.js'
 import { clean, code, indent, many, oneLine, person, strong, type Text, t } from './text.js'
 import { clock, clockSeconds } from './time.js'
@@ -180,8 +181,8 @@ const runButtons = ({ run }: RunInput): Block[] => {
 const nextText = (input: RunInput): Text => {
   const { run, timeZone } = input
   if (run.status === 'paused') {
-    const preview = undoPreview(run)
-    return t`${strong('Next')}: an approver chooses. ${preview ?? 'There is nothing to undo.'}`
+    const preview = undoPreview(run) ?? 'There is nothing to undo.'
+    return t`${strong('Next')}: an approver chooses. ${preview}${noRestart(run)}`
   }
   if (run.status !== 'ended') return progressText(run, timeZone)
   const end = run.endedAt === undefined ? '' : ` ${clockSeconds(run.endedAt, timeZone)}`

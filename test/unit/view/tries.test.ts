@@ -178,3 +178,26 @@ test('rule 4: where a second reading must agree, no word says that it runs at on
   expect(begun).toContain('removes nothing before 11:50')
   for (const text of [asked, approved, begun]) expect(text).not.toMatch(/at once|It runs now/)
 })
+
+describe('P-A6: a card that is paused warns of a restart', () => {
+  const warns = /do not restart the kubelet or the runtime: addresses (are|may) still (be )?leaked, a restart/
+
+  test('while the addresses are leaked, or may be, with the reason', () => {
+    const refused = shown(cardOf([...removalStarted, refusedAt(now + 6 * minute)]))
+    expect(warns.exec(refused)?.[1]).toBe('are')
+    const unknown = shown(cardOf([...removalStarted, failedAt(now + 6 * minute)]))
+    expect(warns.exec(unknown)?.[1]).toBe('may')
+  })
+
+  test('not while it works, and not once the removal is done', () => {
+    expect(shown(cardOf(removalStarted))).not.toMatch(warns)
+    const failed: RunEvent = {
+      at: now + 9 * minute,
+      by: 'cnibot',
+      type: 'StepFailed',
+      index: 3,
+      error: { class: 'failed', message: 'no answer', output: '' },
+    }
+    expect(shown(cardOf([...removalDone, failed]))).not.toMatch(warns)
+  })
+})

@@ -2,6 +2,7 @@ import { shownDuration } from '../duration.js'
 import { type Answer, type Bundle, isKnown, type Journal, type SandboxEvents } from '../evidence/bundle.js'
 import { isDelFailure } from '../evidence/parse/journal.js'
 import { type Gap, measure } from '../ipam/gap.js'
+import { once } from '../report/once.js'
 import { type CniMessage, readCniMessage } from './cni-message.js'
 import { type JournalBand, journalBand } from './journal-band.js'
 
@@ -36,7 +37,7 @@ export const isHappening = (
   { kind }: CniMessage,
 ): boolean => collectedAt - last <= (kind === 'runtime-down' && isKnown(sandboxes) ? restartMs : freshMs)
 
-export const factsOf = (bundle: Bundle): Facts => {
+export const factsOf = once((bundle: Bundle): Facts => {
   const gap = measure(bundle)
   const events = (isKnown(bundle.events) ? bundle.events.value : [])
     .filter(event => event.node === undefined || event.node === bundle.node)
@@ -55,7 +56,7 @@ export const factsOf = (bundle: Bundle): Facts => {
           .length
       : 0,
   }
-}
+})
 
 /** `2026-10-20 11:49 UTC (15 d ago)`. */
 export const moment = (at: number, now: number): string =>

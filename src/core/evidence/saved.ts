@@ -10,6 +10,28 @@ const whole = z.object({
   shown: text.optional(),
 })
 
+const unanswered = z.object({ at: time, reason: text })
+const answered = <T>(shape: z.ZodType<T>) => z.object({ at: time, value: shape })
+const peers = z.array(peer).max(10_000)
+/** Made once: zod compiles each shape when it is first used. */
+const answers = {
+  facts: answered(shapes.facts),
+  pods: answered(shapes.pods),
+  events: answered(shapes.events),
+  rollouts: answered(shapes.rollouts),
+  host: answered(shapes.host),
+  conflist: answered(shapes.conflist),
+  stores: answered(shapes.stores),
+  runtime: answered(shapes.runtime),
+  sandboxes: answered(shapes.sandboxes),
+  records: answered(shapes.records),
+  owners: answered(shapes.owners),
+  held: answered(shapes.held),
+  journal: answered(shapes.journal),
+  restarts: answered(shapes.restarts),
+  leftovers: answered(shapes.leftovers),
+}
+
 export interface SavedBundle {
   bundle: Bundle
   /** Parts that are in the file and cannot be read, with where: they count as not looked at. */
@@ -33,39 +55,36 @@ export const bundleIn = (value: unknown): Record<string, unknown> | undefined =>
 export const readSavedBundle = (value: Record<string, unknown>): SavedBundle => {
   const head = whole.parse(value)
   const unreadable: string[] = []
-  const part = <T>(key: string, shape: z.ZodType<T>): Answer<T> => {
+  const part = <T>(key: string, shape: ReturnType<typeof answered<T>>): Answer<T> => {
     const given = value[key]
-    const none = z.object({ at: time, reason: text }).safeParse(given)
+    const none = unanswered.safeParse(given)
     if (none.success) return none.data
-    const read = z.object({ at: time, value: shape }).safeParse(given)
+    const read = shape.safeParse(given)
     if (read.success) return { at: read.data.at, value: read.data.value as T }
     if (given !== undefined) unreadable.push(`${key}: ${firstIssue(read.error)}`)
     return unknown(given === undefined ? 'not in the file' : 'not readable in the file', head.collectedAt)
   }
-  const peers = z
-    .array(peer)
-    .max(10_000)
-    .safeParse(value.peers ?? [])
-  if (!peers.success) unreadable.push(`peers: ${firstIssue(peers.error)}`)
+  const others = peers.safeParse(value.peers ?? [])
+  if (!others.success) unreadable.push(`peers: ${firstIssue(others.error)}`)
   const bundle = {
     ...head,
     shown: head.shown,
-    facts: part('facts', shapes.facts),
-    pods: part('pods', shapes.pods),
-    events: part('events', shapes.events),
-    rollouts: part('rollouts', shapes.rollouts),
-    host: part('host', shapes.host),
-    conflist: part('conflist', shapes.conflist),
-    stores: part('stores', shapes.stores),
-    runtime: part('runtime', shapes.runtime),
-    sandboxes: part('sandboxes', shapes.sandboxes),
-    records: part('records', shapes.records),
-    owners: part('owners', shapes.owners),
-    held: part('held', shapes.held),
-    journal: part('journal', shapes.journal),
-    restarts: part('restarts', shapes.restarts),
-    leftovers: part('leftovers', shapes.leftovers),
-    peers: peers.success ? peers.data : [],
+    facts: part('facts', answers.facts),
+    pods: part('pods', answers.pods),
+    events: part('events', answers.events),
+    rollouts: part('rollouts', answers.rollouts),
+    host: part('host', answers.host),
+    conflist: part('conflist', answers.conflist),
+    stores: part('stores', answers.stores),
+    runtime: part('runtime', answers.runtime),
+    sandboxes: part('sandboxes', answers.sandboxes),
+    records: part('records', answers.records),
+    owners: part('owners', answers.owners),
+    held: part('held', answers.held),
+    journal: part('journal', answers.journal),
+    restarts: part('restarts', answers.restarts),
+    leftovers: part('leftovers', answers.leftovers),
+    peers: others.success ? others.data : [],
   }
   return { bundle: bundle as Bundle, unreadable }
 }

@@ -1,5 +1,6 @@
 import type { CauseCode } from '../diagnosis/cause.js'
 import type { Hypothesis, Sureness } from '../diagnosis/finding.js'
+import { once } from '../report/once.js'
 import type { Report } from '../report/report.js'
 import { addressesAdvice } from './advice/addresses.js'
 import { dataplaneAdvice } from './advice/dataplane.js'
@@ -60,7 +61,7 @@ const hypothesis = (ranked: Ranked): Answer['hypotheses'][number] => ({
 })
 
 /** What a report shows: the causes ranked, what to do first, and what would hurt. */
-export const explain = (report: Report): Answer => {
+export const explain = once((report: Report): Answer => {
   const { main, also, all } = combine(
     causeRules.flatMap(rule => rule.read(report)),
     besideTheTrouble(report),
@@ -89,4 +90,4 @@ export const explain = (report: Report): Answer => {
     ask_for: unique([...main.missing, ...(own?.askFor ?? [])]),
     escalate_to: own?.escalateTo ?? null,
   }
-}
+})

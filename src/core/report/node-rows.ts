@@ -1,5 +1,6 @@
 import { once } from './once.js'
 import { commandsLike } from './ask.js'
+import type { Report } from './report.js'
 import { readTable } from './table.js'
 
 /** One line of `kubectl get nodes`. */
@@ -12,7 +13,7 @@ export interface NodeRow {
 const printsNodes = /\bget\s+(?:nodes?|no)\b/
 
 /** Nodes as kubectl printed them; also of several tables. */
-export const nodeRowsOf = once((report): NodeRow[] =>
+export const nodeRowsOf = once((report: Report): NodeRow[] =>
   commandsLike(report, printsNodes)
     .flatMap(({ output }) => readTable(output))
     .flatMap(row => {

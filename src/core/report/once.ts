@@ -1,11 +1,9 @@
-import type { Report } from './report.js'
-
-/** Many rules ask the same of one report: it is read once. Pure, since a report is never changed. */
-export const once = <T>(read: (report: Report) => T): ((report: Report) => T) => {
-  const known = new WeakMap<Report, { value: T }>()
-  return report => {
-    const found = known.get(report) ?? { value: read(report) }
-    known.set(report, found)
+/** Many rules ask the same of one report or bundle: it is read once. Right since neither is ever changed. */
+export const once = <K extends object, T>(read: (from: K) => T): ((from: K) => T) => {
+  const known = new WeakMap<K, { value: T }>()
+  return from => {
+    const found = known.get(from) ?? { value: read(from) }
+    known.set(from, found)
     return found.value
   }
 }

@@ -3,6 +3,7 @@ import { isHappening } from '../diagnosis/facts.js'
 import { type Bundle, isKnown, type PodFacts, valueIn } from '../evidence/bundle.js'
 import { type Gap, measure, storeInUse } from '../ipam/gap.js'
 import { foldLines } from './fold-lines.js'
+import { once } from './once.js'
 import type { Line, PodRow, Report, StandingCounts } from './report.js'
 
 /** What still happens; where nothing does any more, what did. An ended trouble is no part of the one that goes on. */
@@ -180,15 +181,17 @@ const rolloutOf = ({ rollouts, node }: Bundle): Report['rollout'] => {
 }
 
 /** One look at a node in the shape of a report: counts by owner id, events, journal, conditions and Pods. */
-export const reportOf = (bundle: Bundle): Report => ({
-  symptom: undefined,
-  environment: environmentOf(bundle),
-  lines: [...eventLines(bundle), ...journalLines(bundle)],
-  pods: (valueIn(bundle.pods) ?? []).map(podRow),
-  node: nodeOf(bundle),
-  store: storeOf(bundle),
-  sandboxes: sandboxesOf(bundle),
-  rollout: rolloutOf(bundle),
-  routes: [],
-  commands: [],
-})
+export const reportOf = once(
+  (bundle: Bundle): Report => ({
+    symptom: undefined,
+    environment: environmentOf(bundle),
+    lines: [...eventLines(bundle), ...journalLines(bundle)],
+    pods: (valueIn(bundle.pods) ?? []).map(podRow),
+    node: nodeOf(bundle),
+    store: storeOf(bundle),
+    sandboxes: sandboxesOf(bundle),
+    rollout: rolloutOf(bundle),
+    routes: [],
+    commands: [],
+  }),
+)

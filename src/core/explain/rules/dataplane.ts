@@ -1,6 +1,7 @@
 import type { CauseRule } from '../rule.js'
 import { filteredBetweenRules } from './dataplane/filtered-between.js'
 import { filteredRules } from './dataplane/filtered.js'
+import { listeningProbeRules } from './dataplane/listening-probe.js'
 import { listeningRules } from './dataplane/listening.js'
 import { mtuRules } from './dataplane/mtu.js'
 import { routePeerRules } from './dataplane/routes-peers.js'
@@ -26,4 +27,5 @@ export const dataplaneRules: CauseRule[] = [
   ...staleTunnelRules,
   ...serviceRules,
   ...listeningRules,
+  ...listeningProbeRules,
 ]

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createHistory } from '../../src/adapters/redis/history.js'
+import { runStream } from '../../src/core/incident/incident.js'
+import type { RunEvent } from '../../src/core/runbook/run.js'
 import { hasCondition } from '../lab/api/shapes.js'
 import type { KubeObject } from '../lab/store.js'
 import { saying, textOf, thread } from '../lab/driver.js'
@@ -10,6 +13,7 @@ import { newest, openWorld, quiet } from './lab.js'
 
 let world: World
 let moving: Set<string>
+let movedNames: Map<string, string>
 let staying: string[]
 let auditBefore = 0
 let fewestReady = Infinity
@@ -26,6 +30,14 @@ const isReady = (pod: KubeObject): boolean =>
 const databases = (): KubeObject[] =>
   world.api.store.list('pods', 'payments').filter(({ metadata }) => metadata.name.startsWith('payments-db-'))
 
+const runEvents = async (): Promise<RunEvent[]> => {
+  const history = createHistory({ url: world.redis.url, cluster: 'prod-eu1' })
+  const [stream = ''] = await history.streams(runStream(brokenNode))
+  const { events } = await history.read<RunEvent>(stream)
+  await history.close()
+  return events
+}
+
 /** At the moment the drain waits for the budget, its worker dies; the next one goes on. */
 const killWorkerOnce = async (): Promise<void> => {
   // The head is drawn first, the card after it.
@@ -38,6 +50,9 @@ beforeAll(async () => {
   world = await openWorld(small.nodes)
   await tellStory(world, quiet, small, 'drain')
   moving = movablePods(world)
+  movedNames = new Map(
+    here().map(({ metadata }) => [metadata.uid ?? '', `${metadata.namespace}/${metadata.name}`]),
+  )
   staying = uids(here().filter(({ metadata }) => !moving.has(metadata.uid ?? '')))
   orphans = world.nodes.node(brokenNode).orphans()
   auditBefore = world.api.audit.length
@@ -105,6 +120,19 @@ describe('must-show 3: the drain with a budget in the way', () => {
     const [refused, others] = [asked.filter(name => name === 'payments/payments-db-0'), new Set(asked)]
     expect(refused.length).toBeGreaterThan(1)
     expect(asked.length - refused.length).toBe(others.size - 1)
+  })
+
+  test('P-A4, B2: the record names each of them once as evicted, those of the killed worker too, and none as gone', async () => {
+    const names = [...moving].map(uid => movedNames.get(uid) ?? uid).sort()
+    const events = await runEvents()
+    const done = events.flatMap(event =>
+      event.type === 'StepDone' && 'evicted' in event.done.data ? [event.done.data] : [],
+    )
+    expect(done.map(({ evicted, gone }) => ({ evicted: evicted.toSorted(), gone }))).toEqual([
+      { evicted: names, gone: [] },
+    ])
+    const accepted = events.flatMap(event => (event.type === 'StepProgressed' ? (event.evicted ?? []) : []))
+    expect(accepted.map(({ uid }) => uid).sort()).toEqual([...moving].sort())
   })
 
   test('P-A4: DaemonSet Pods stayed where they were', () => {

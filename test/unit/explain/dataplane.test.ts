@@ -2,8 +2,10 @@ import { dataplaneAdvice } from '../../../src/core/explain/advice/dataplane.js'
 import { explain } from '../../../src/core/explain/explain.js'
 import { dataplaneRules } from '../../../src/core/explain/rules/dataplane.js'
 import { readCase } from '../../../src/core/report/read-case.js'
-import { filterRows, routeRows, sizeRows } from './dataplane-path-rows.js'
-import { type Inputs, listeningRows, type Row, ran, serviceRows, staleRows } from './dataplane-rows.js'
+import { filterRows, sizeRows } from './dataplane-filter-rows.js'
+import { listeningRows, staleRows } from './dataplane-node-rows.js'
+import { routeRows } from './dataplane-path-rows.js'
+import { type Inputs, type Row, ran, serviceRows } from './dataplane-rows.js'
 
 const rows = [...serviceRows, ...staleRows, ...listeningRows, ...routeRows, ...filterRows, ...sizeRows]
 

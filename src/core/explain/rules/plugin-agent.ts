@@ -64,20 +64,22 @@ const otherVictims = (report: Report, agents: readonly AgentPod[]): string[] => 
     .map(({ name }) => name)
 }
 
+const crashEvents = (report: Report): Spoken[] =>
+  spokenIn(report).filter(
+    spoken =>
+      spoken.reading.code === 'CNI_AGENT_CRASHING' ||
+      (spoken.from === 'event' &&
+        agentOf(podOf(spoken)).length > 0 &&
+        /back-?off restarting failed|OOMKill/i.test(spoken.text.slice(0, 2_000))),
+  )
+
 const agentCrashes: CauseRule = {
   name: 'agent-crashes',
   source: 'kubelet: CrashLoopBackOff, Error and BackOff of a Pod of the network agent',
   read: report => {
     const rows = agentPodsOf(report).filter(({ state }) => state === 'crashing' || state === 'evicted')
-    const events = spokenIn(report).filter(
-      spoken =>
-        spoken.reading.code === 'CNI_AGENT_CRASHING' ||
-        (spoken.from === 'event' &&
-          agentOf(podOf(spoken)).length > 0 &&
-          /back-?off restarting failed|OOMKill/i.test(spoken.text.slice(0, 2_000))),
-    )
     const [row] = rows
-    const [event] = events
+    const [event] = crashEvents(report)
     if (row === undefined && event === undefined) return []
     const shared = otherVictims(report, rows)
     const fails =
@@ -85,7 +87,7 @@ const agentCrashes: CauseRule = {
     const weight = fails && shared.length === 0 ? 'proves' : 'supports'
     const says = row
       ? `${quoted(row.name, 80)} is ${quoted(row.status, 40)}`
-      : `a container of ${quoted(podOf(event as Spoken), 80)} crashes again and again`
+      : `a container of ${quoted(event ? podOf(event) : '', 80)} crashes again and again`
     const own = "the previous log of the agent's container, and its exit code"
     if (shared.length === 0)
       return [{ cause: 'cni-agent-down', way: 'crashing', for: [clue(says, weight)], missing: [own] }]

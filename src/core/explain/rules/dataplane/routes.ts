@@ -10,7 +10,7 @@ import {
   routeFor,
   routesSeen,
 } from '../../../report/net/routes.js'
-import { endpointsSeen } from '../../../report/net/services.js'
+import { endpointsSeen } from '../../../report/net/backends.js'
 import { subnetsIn } from '../../../report/range-sets.js'
 import type { Report } from '../../../report/report.js'
 import type { CauseRule } from '../../rule.js'

@@ -8,7 +8,7 @@ import {
   serviceRejects,
   virtualServers,
 } from '../../../report/net/firewall.js'
-import { endpointsOf, endpointsSeen, isEmpty, servicesSeen } from '../../../report/net/services.js'
+import { endpointsOf, endpointsSeen, isEmpty, servicesSeen } from '../../../report/net/backends.js'
 import type { Report } from '../../../report/report.js'
 import type { CauseRule } from '../../rule.js'
 import { clue, clueAt, first, suspect } from './suspect.js'

@@ -42,7 +42,8 @@ const samples = readFileSync('test/fixtures/messages.tsv', 'utf8')
   .split('\n')
   .slice(1)
   .flatMap(line => line.split('\t').at(-1) || [])
-const letters = (n: number): string => [...n.toString()].map(digit => 'ghjkmnpqrs'[Number(digit)]).join('')
+const letters = (n: number): string =>
+  n.toString().replaceAll(/\d/g, digit => 'ghjkmnpqrs'[Number(digit)] ?? '')
 const id = (n: number): string => (n * 2_654_435_761).toString(16).padStart(64, 'a')
 
 const known = journalOf(1_000_000, n => (samples[n % samples.length] ?? '').replace(/[0-9a-f]{64}/g, id(n)))

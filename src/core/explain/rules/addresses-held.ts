@@ -40,7 +40,9 @@ const withoutOwner: CauseRule = {
         ...wayOf(sum),
         for: [
           clue(proof, few ? 'supports' : weightOf(sum)),
-          ...(sum.said ? [clue('the plugin has no address left to give', few && by !== 'ids' ? 'supports' : 'hints')] : []),
+          ...(sum.said
+            ? [clue('the plugin has no address left to give', few && by !== 'ids' ? 'supports' : 'hints')]
+            : []),
         ],
         missing: by === 'ids' ? [] : [ids],
       },

@@ -25,7 +25,7 @@ const once = (value: unknown): number => {
 const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 const say = (what: string, took: number, limit: number): void => {
   const shown = took < 10 ? took.toFixed(1) : took.toFixed(0)
-  console.log(`${what}: ${shown} ms, limit ${limit} ms, ratio ${(took / limit).toFixed(2)}`)
+  process.stdout.write(`${what}: ${shown} ms, limit ${limit} ms, ratio ${(took / limit).toFixed(2)}\n`)
 }
 
 /** Real messages again and again, each with ids and words of its own, as a journal has them. */

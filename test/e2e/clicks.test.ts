@@ -101,7 +101,7 @@ test('B9: while changes are paused the head says by whom and why, offers no repa
   await world.slack.command({ user: 'approver', channel: world.channel, text: '/cni pause a rebuild' })
   const head = await saying(world, /\*Changes are paused\* by <@UAPPROVER> since .*: a rebuild\./)
   expect(buttonsOf(head).map(b => b.action_id)).not.toContain('cnibot:cordon')
-  await saying(world, /^\*Compare repairs[^]*Changes are paused, so no repair can be chosen now/)
+  await saying(world, /^\*Compare repairs[\s\S]*Changes are paused, so no repair can be chosen now/)
   await world.slack.command({ user: 'approver', channel: world.channel, text: '/cni resume' })
   await saying(world, /\*Waiting for an approver\* .*choose a repair/)
 }, 600_000)

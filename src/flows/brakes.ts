@@ -28,7 +28,7 @@ export const brakesNow = async ({ history, settings }: Omit<BrakeDeps, 'clock'>)
 
 /**
  * Asked right before a step begins. A change that was approved and not begun when a pause or a storm came is given up: its
- * approval must not lie in wait for the end of it. One that has begun looks at what it has done (`stopped` keeps it from doing
+ * approval must not lie in wait for the end of it; nor may one that nobody carried out in its time. One that has begun looks at what it has done (`stopped` keeps it from doing
  * more), and what only reads is left alone.
  */
 export const heldBack = async (
@@ -39,6 +39,10 @@ export const heldBack = async (
   const line = state.lines[index]
   if (!line || !changes[line.spec.kind] || line.plan?.nothingToDo || line.status === 'acting')
     return undefined
+  if (line.expiresAt !== undefined && deps.clock.now() >= line.expiresAt) {
+    const why = 'its approval had expired before it began; it needs a new one'
+    return { at: deps.clock.now(), by: 'cnibot', type: 'PlanOutdated', index, why }
+  }
   const barred = barredBy(await brakesNow(deps), state.node, 'before it began')
   if (barred === undefined) return undefined
   const why = `${barred}; it needs a new approval when changes go on`

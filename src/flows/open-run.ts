@@ -5,6 +5,7 @@ import {
   type IncidentState,
   incidentStream,
 } from '../core/incident/incident.js'
+import { standingComparison } from '../core/incident/standing-comparison.js'
 import { shownAgo } from '../core/runbook/approval.js'
 import type { Actor } from '../core/runbook/run.js'
 import type { Clock, History, Job, Jobs, Runbooks } from '../ports.js'
@@ -38,7 +39,7 @@ const notOffered = (state: IncidentState, runbook: string): string | undefined =
   const offered = verdict?.runbooks ?? []
   if (isRepair ? !offered.includes(runbook) : offered.length === 0)
     return `${runbook} is not offered any more: ${verdict?.headline ?? `nothing is known of ${state.node} yet`}. Look at the newest message.`
-  return isRepair && state.comparisons.length === 0
+  return isRepair && standingComparison(state) === undefined
     ? 'Compare the repairs first: a repair is chosen on the card that shows both.'
     : undefined
 }

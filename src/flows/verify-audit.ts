@@ -23,15 +23,29 @@ const page = 500
 
 const kinds = ['run/', 'incident/', 'thread/', 'fleet']
 
-/** How many events of each history belong on the record, counted before the chain is read: so nothing young is missed. */
-const countHistories = async ({ history }: VerifyDeps): Promise<Map<string, number>> => {
-  const counts = new Map<string, number>()
+/** Which events of each history belong on the record, in order; read before the chain is: so nothing young is missed. */
+const positionsOnRecord = async ({ history }: VerifyDeps): Promise<Map<string, number[]>> => {
+  const positions = new Map<string, number[]>()
   for (const kind of kinds)
     for (const stream of await history.streams(kind)) {
       const { events } = await history.read(stream)
-      counts.set(stream, events.filter((event, i) => auditFacts(stream, i, event) !== undefined).length)
+      const audited = events.flatMap((event, i) => (auditFacts(stream, i, event) === undefined ? [] : [i]))
+      positions.set(stream, audited)
     }
-  return counts
+  return positions
+}
+
+/** Entries of one history come each once and in its order, none left out: a chain written anew may fit otherwise. */
+const misplaced = (
+  { n, stream, position }: ChainEntry,
+  positions: ReadonlyMap<string, number[]>,
+  seen: Map<string, { entries: number; last: number }>,
+): string | undefined => {
+  const { entries, last } = seen.get(stream) ?? { entries: 0, last: -1 }
+  seen.set(stream, { entries: entries + 1, last: position })
+  const due = positions.get(stream)?.[entries]
+  if (due === undefined ? position > last : position === due) return undefined
+  return `entry ${n} tells of event ${position + 1} of ${stream}, out of its turn: ${due === undefined ? 'it came before' : `event ${due + 1} is next`}`
 }
 
 /** Why this entry does not fit the history it was made from; 'plan' where a digest was made again and is the same. */
@@ -78,9 +92,12 @@ const comparePage = async (
   return { plans, wrong: undefined }
 }
 
-const leftOut = (counts: Map<string, number>, seen: Map<string, number>): string | undefined => {
-  for (const [stream, count] of counts) {
-    const entries = seen.get(stream) ?? 0
+const leftOut = (
+  positions: ReadonlyMap<string, number[]>,
+  seen: ReadonlyMap<string, { entries: number }>,
+): string | undefined => {
+  for (const [stream, { length: count }] of positions) {
+    const entries = seen.get(stream)?.entries ?? 0
     if (entries < count)
       return `${stream} holds ${count} events that belong on the record, and the chain has ${entries} of them: the others were written past it, or the end of the chain was cut off`
   }
@@ -91,8 +108,8 @@ const leftOut = (counts: Map<string, number>, seen: Map<string, number>): string
  * Follows the chain to its end, and compares each entry with the history that it tells of, both ways. `head`: a hash, or its beginning, that somebody noted and that must be in the chain.
  */
 export const verifyAudit = async (deps: VerifyDeps, head?: string): Promise<AuditVerdict> => {
-  const counts = await countHistories(deps)
-  const seen = new Map<string, number>()
+  const positions = await positionsOnRecord(deps)
+  const seen = new Map<string, { entries: number; last: number }>()
   const compared: Compared = { plans: 0 }
   let walk = startWalk(deps.cluster, head)
   let wrong: { n: number; says: string } | undefined
@@ -105,15 +122,18 @@ export const verifyAudit = async (deps: VerifyDeps, head?: string): Promise<Audi
     walk = lines.reduce(follow, walk)
     if (walk.broken || wrong) continue
     const entries = lines.flatMap(line => readLine(line)?.entry ?? []).filter(({ n }) => n > held)
-    for (const { stream } of entries) seen.set(stream, (seen.get(stream) ?? 0) + 1)
     const more = await comparePage(deps, entries)
     compared.plans += more.plans
     wrong = more.wrong
+    for (const entry of entries) {
+      const says = misplaced(entry, positions, seen)
+      if (says !== undefined) wrong ??= { n: entry.n, says }
+    }
   }
   const verdict = verdictOf(walk)
   if (!verdict.whole) return verdict
   if (wrong) return { whole: false, ...wrong }
-  const missing = leftOut(counts, seen)
+  const missing = leftOut(positions, seen)
   return missing === undefined
     ? { ...verdict, ...compared }
     : { whole: false, n: verdict.entries + 1, says: missing }

@@ -1,3 +1,4 @@
+import { plain } from '../core/evidence/parse/text.js'
 import { type RemovalReport, readRemovalReport } from '../core/evidence/parse/removal-report.js'
 import { type CommandResult, Failed, type NodeCommand, Refused } from '../ports.js'
 import { nodeNow } from './cordon.js'
@@ -28,7 +29,8 @@ export const runScript = async (
   const result = await ctx.shell.run(await target(ctx), command, { ...limits, signal: ctx.signal })
   const report = readRemovalReport(result.stdout)
   if (result.exitCode === 0 && report.complete) return { result, report }
-  const said = result.stderr.trim().split('\n').at(-1) || `exit status ${result.exitCode ?? 'none'}`
+  const said =
+    plain(result.stderr.trim().split('\n').at(-1) ?? '') || `exit status ${result.exitCode ?? 'none'}`
   const did = command.args[0] === 'restore' ? 'put no file back' : 'moved no file'
   // Of an earlier try this says nothing.
   if (ownRefusal(result)) throw new Refused(`the node refused, and this try ${did}: ${said}`)

@@ -95,7 +95,12 @@ const openIncident = (
 ): Text[] => {
   const { node, status, opened, held, escalated, evidence, recountAt } = incident
   const since = near(opened?.at ?? incident.startedAt, now, timeZone)
-  const counts = evidence.at(-1)?.counts
+  const seen = evidence.at(-1)
+  // What a repair has given back since is not in the last reading.
+  const repaired = incident.runs.findLast(
+    run => run.outcome === 'completed' && run.runbook.startsWith('leak-') && (run.endedAt ?? 0) > (seen?.at ?? 0),
+  )
+  const counts = repaired ? oneLine(repaired.says ?? 'repaired') : seen?.counts && countsText(seen.counts)
   const mine = runs.filter(run => run.incident === incident.id)
   const cordon = recordedCordon(mine)
   const cordoned =
@@ -117,7 +122,7 @@ const openIncident = (
           : t``
   return [
     t`${strong(node)} ${status}${who} · since ${since}${cordoned}`,
-    ...(counts ? [t`${indent}${countsText(counts)}`] : []),
+    ...(counts ? [t`${indent}${counts}`] : []),
     ...waiting.map(
       ({ run, line }) =>
         t`${indent}waits ${shownDuration(now - (line.plannedAt ?? run.openedAt))} for an approver${line.needs > 1 ? ` (${line.approvals.length} of ${line.needs} approved)` : ''}: ${lineWords(line, run.node)}`,

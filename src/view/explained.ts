@@ -5,12 +5,14 @@ import { context, type Message, message, section } from './blocks.js'
 import { asTerminal, indent, oneLine, strong, type Text, t } from './text.js'
 import { sureness } from './verdict.js'
 
+const isGuess = ({ cause, confidence }: Answer): boolean => confidence === 'low' && cause !== 'other'
+
 /** What, why we think so, what to do first: enough for most readers. */
 export const threeSentences = (answer: Answer): Text[] => {
   const [why] = answer.hypotheses.find(({ cause }) => cause === answer.cause)?.for ?? []
   const [first] = answer.actions
   return [
-    t`${strong(causeWords[answer.cause])} · ${sureness[answer.confidence]}`,
+    t`${strong(`${isGuess(answer) ? 'Perhaps: ' : ''}${causeWords[answer.cause]}`)} · ${sureness[answer.confidence]}`,
     ...(why === undefined ? [] : [t`${strong('Why:')} ${oneLine(why)}`]),
     ...(first === undefined ? [] : [t`${strong('First:')} ${oneLine(first.why)}`]),
   ]

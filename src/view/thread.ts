@@ -1,9 +1,9 @@
 import type { Brakes } from '../core/brakes.js'
 import type { Bundle } from '../core/evidence/bundle.js'
 import type { Evidence, IncidentState } from '../core/incident/incident.js'
+import { standingComparison } from '../core/incident/standing-comparison.js'
 import { measure } from '../core/ipam/gap.js'
 import type { Risk } from '../core/runbook/approval.js'
-import type { Comparison } from '../core/runbook/comparison.js'
 import type { Line, RunState } from '../core/runbook/run.js'
 import type { Message } from './blocks.js'
 import { type Cordon, cordonNow } from './cordon.js'
@@ -154,10 +154,10 @@ const runMessages = (input: ThreadInput, run: RunState, cordon: Cordon): Dated[]
   ]
 }
 
-const shutNow = (input: ThreadInput, comparison: Comparison, newest: boolean): Shut | undefined => {
+const shutNow = (input: ThreadInput, newest: boolean): Shut | undefined => {
   const { incident, brakes } = input
   if (!newest) return 'newer'
-  if (incident.runs.some(run => run.openedAt >= comparison.readAt)) return 'chosen'
+  if (standingComparison(incident) === undefined) return 'chosen'
   if (inStorm(input)) return 'storm'
   if (brakes?.paused) return 'paused'
   return ['diagnosed', 'holding'].includes(incident.status) ? undefined : 'not-now'
@@ -167,7 +167,7 @@ const compareMessages = (input: ThreadInput, cordon: Cordon): Dated[] => {
   const { cluster, incident, timeZone } = input
   const { comparisons } = incident
   return comparisons.map((comparison, n) => {
-    const shut = shutNow(input, comparison, n === comparisons.length - 1)
+    const shut = shutNow(input, n === comparisons.length - 1)
     const cordoned = cordon.whose !== 'nobody'
     const card = compareMessage({ cluster, incident, comparison, shut, cordoned, timeZone })
     return { at: comparison.readAt, desired: inThread(`compare-${comparison.readAt}`, card) }

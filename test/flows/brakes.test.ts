@@ -97,6 +97,20 @@ describe('B9: paused', () => {
     })
   })
 
+  test('B2: an approval that nobody carried out before it expired is given up at the worker, and a new one asked for', async () => {
+    const { brakes, clock, history, waiting } = await world()
+    await waiting()
+    await history.append<RunEvent>(runStream(run), 2, [event(1, 'StepApproved', { index: 0, digest })])
+    const { events } = await history.read<RunEvent>(runStream(run))
+    clock.time = t0 + 1_799_999
+    expect(await heldBack(brakes, foldRun(events)!, 0)).toBeUndefined()
+    clock.time = t0 + 1_800_000
+    expect(await heldBack(brakes, foldRun(events)!, 0)).toMatchObject({
+      type: 'PlanOutdated',
+      why: 'its approval had expired before it began; it needs a new one',
+    })
+  })
+
   test('a step that has begun looks what it has done, but is stopped before its next change; one that only reads is left alone', async () => {
     const { brakes, history, waiting } = await world()
     await waiting()

@@ -157,6 +157,30 @@ test('P-A2: once a choice was made the card keeps its words and loses its button
   expect(shown(message)).toContain('A choice was made')
 })
 
+test('P-A2: a cordon is no choice, and a comparison from before a repair is none to choose on again', async () => {
+  const { click, clock, compare, card, history, incident } = await world()
+  await click('U9', { action: 'compare' })
+  await compare()
+  const at = clock.time + minute
+  const ended = (run: string, runbook: string): IncidentEvent[] => [
+    { at, by: 'U1', type: 'RunOpened', run, runbook },
+    { at: at + 1, by: 'U1', type: 'RunEnded', run, outcome: 'held', says: '', recountAt: undefined },
+    { at: at + 2, by: 'U1', type: 'Released' },
+  ]
+  const add = async (events: IncidentEvent[]) =>
+    history.append<IncidentEvent>(
+      incidentStream('node-07'),
+      (await history.read(incidentStream('node-07'))).length,
+      events,
+    )
+  await add(ended('node-07.1-r1', 'cordon'))
+  expect(buttonsOf((await card())!)).not.toEqual([])
+  await add(ended('node-07.1-r2', 'leak-drain'))
+  expect(buttonsOf((await card())!)).toEqual([])
+  expect(await click('U1', { action: 'reconcile' })).toMatch(/^Compare the repairs first/)
+  expect((await incident()).runs).toHaveLength(2)
+})
+
 test('P-A2: a look that somebody overtook is not shown twice', async () => {
   const { click, compare, incident } = await world()
   await click('U9', { action: 'compare' })

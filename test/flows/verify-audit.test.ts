@@ -114,3 +114,24 @@ test('an entry of an event that is not on the record is found', async () => {
     says: 'entry 5 tells of event 5 of run/node-07.1-r1, which does not belong on the record',
   })
 })
+
+test.each<[string, (all: AuditFacts[]) => AuditFacts[]]>([
+  [
+    'an approval replaced by a second entry of the start',
+    all => [...all.slice(0, 2), all[3]!, ...all.slice(3)],
+  ],
+  ['an approval moved behind the end', all => [...all.slice(0, 2), ...all.slice(3), all[2]!]],
+  ['every entry twice', all => [...all, ...all]],
+])('a chain written anew with %s is named, though each entry fits its event', async (_what, change) => {
+  const history = await recorded()
+  const was = (await history.audit.lines(0, 100)).flatMap(line => readLine(line)?.entry ?? [])
+  const facts = was.map(({ n: _n, previous: _previous, ...each }): AuditFacts => each)
+  const { lines } = chained(beginOf(cluster), change(facts))
+  const audit = {
+    lines: async (after: number, most: number) => lines.slice(after, after + most),
+    length: async () => lines.length,
+    head: async () => undefined,
+  }
+  const verdict = await verifyAudit({ history, audit, cluster })
+  expect(verdict).toMatchObject({ whole: false, says: expect.stringContaining('out of its turn') })
+})

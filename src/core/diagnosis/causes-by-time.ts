@@ -55,7 +55,8 @@ export const lostAtRestart: Cause = facts => {
   const { missing } = journalOn(facts)
   if (near === 0 && divides === undefined) return undefined
   const around = starts.filter(start => times.some(at => Math.abs(start - at) <= hourMs))
-  const shownStart = around[0] ?? divides
+  // What is said of older and newer holds for this restart alone.
+  const shownStart = divides ?? around[0]
   const failures = failuresNear(facts, around)
   return {
     cause: 'lost-at-restart',

@@ -1,4 +1,4 @@
-import { isKnown } from '../evidence/bundle.js'
+import { isKnown, valueIn } from '../evidence/bundle.js'
 import { type Gap, isExhausted } from '../ipam/gap.js'
 import { hypothesesOf } from './causes.js'
 import type { Decision } from './decision.js'
@@ -55,6 +55,7 @@ export const leakVerdict = (facts: Facts, gap: Gap, findings: readonly Finding[]
   // Full with living Pods and a few orphans beside them: giving those back does not make room for long.
   const mostlyLiving = full === true && gap.usable !== undefined && leaked < gap.usable / 10
   const hypotheses = hypothesesOf(leakFactsOf(facts, gap))
+  const cordoned = valueIn(bundle.facts)?.unschedulable === true
   const left = gap.usable === undefined ? undefined : gap.usable - gap.taken
   return {
     cause: mostlyLiving ? 'ipam-full-no-leak' : 'ipam-leak',
@@ -74,8 +75,10 @@ export const leakVerdict = (facts: Facts, gap: Gap, findings: readonly Finding[]
     outlook: outlookOf(facts, findings, hypotheses),
     doNot,
     next: [
-      `Cordon ${bundle.node}, then give the ${leaked} back in place.`,
-      'Then prove it: a test Pod, and a second count a day later.',
+      cordoned
+        ? `Give the ${leaked} back in place; ${bundle.node} is cordoned already.`
+        : `Cordon ${bundle.node}, then give the ${leaked} back in place.`,
+      'Prove it: a test Pod, and a second count a day later.',
     ],
     escalateTo: mostlyLiving ? 'capacity planning' : undefined,
   }

@@ -60,6 +60,12 @@ const hypothesis = (ranked: Ranked): Answer['hypotheses'][number] => ({
   missing: ranked.missing,
 })
 
+/** Only one of each can be: what is said against touching the one would be untrue of the other. */
+const eitherOr: CauseCode[][] = [['ipam-leak', 'ipam-full-no-leak']]
+
+const canBeBoth = (one: CauseCode, other: CauseCode): boolean =>
+  !eitherOr.some(pair => pair.includes(one) && pair.includes(other))
+
 /** What a report shows: the causes ranked, what to do first, and what would hurt. */
 export const explain = once((report: Report): Answer => {
   const { main, also, all } = combine(
@@ -78,7 +84,9 @@ export const explain = once((report: Report): Answer => {
       ...nothingKnown,
     }
   const own = adviceOn(main)
-  const beside = also.flatMap(each => adviceOn(each) ?? [])
+  const beside = also
+    .filter(({ cause }) => canBeBoth(main.cause, cause))
+    .flatMap(each => adviceOn(each) ?? [])
   return {
     cause: main.cause,
     also: also.map(({ cause }) => cause),

@@ -74,9 +74,14 @@ type EntryRule = (allocation: Allocation, judging: Judging) => string | undefine
 const isCanonicalName: EntryRule = ({ ip }) =>
   canonicalIp(ip) === undefined ? 'its name is no canonical address' : undefined
 
-/** The owner must be what the file says: first line, trimmed (host-local, `backend/disk`: id, CR LF, interface). */
+/**
+ * The owner must be what the file says: first line, trimmed (host-local, `backend/disk`: id, CR LF, interface). A file of
+ * blanks names nobody and is not empty either: the node's script would refuse the whole list for it.
+ */
 const contentNamesOwner: EntryRule = ({ content, owner }) =>
-  (content.split('\n')[0] ?? '').trim() === owner ? undefined : 'its content does not name that owner'
+  (content.split('\n')[0] ?? '').trim() === owner && (owner !== '' || content === '')
+    ? undefined
+    : 'its content does not name that owner'
 
 /**
  * An empty file is a crash between create and write (containernetworking/plugins#498); no DEL ever matches it. Only one

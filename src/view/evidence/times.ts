@@ -63,7 +63,7 @@ export const restartRow = (bundle: Bundle, timeZone: string): Row =>
     const days = first === undefined ? '' : `, the first of them ${ago(first, read)}`
     return [
       t`${name} ${strong(shown(runtime))}${days} · kubelet ${shown(kubelet)} · node ${shown(boots)}`,
-      t`as far as the journal reaches`,
+      t`as far as the journal was read`,
     ]
   })
 
@@ -87,9 +87,14 @@ const reach = (journal: Journal, orphans: readonly number[], read: number, timeZ
   if (reachesBackTo === undefined)
     return t`The journal of these units is empty: it neither supports nor excludes a cause.`
   const oldest = orphans[0]
-  const back = `The journal reaches back to ${near(reachesBackTo, read, timeZone)} (${ago(reachesBackTo, read)})`
+  const from = Math.max(journal.since, reachesBackTo)
+  // It may reach further back than it was asked for: what is said of it holds for what was read.
+  const whole = oldest === undefined ? from === reachesBackTo : from <= oldest || from === reachesBackTo
+  const back = whole
+    ? `The journal reaches back to ${near(reachesBackTo, read, timeZone)} (${ago(reachesBackTo, read)})`
+    : `The journal was read from ${near(from, read, timeZone)} (${ago(from, read)}) on`
   if (oldest === undefined) return t`${back}.`
-  const older = orphans.filter(time => time < reachesBackTo).length
+  const older = orphans.filter(time => time < from).length
   return older > 0
     ? t`${back}; ${older} of ${orphans.length} orphans are older: for those it neither supports nor excludes a cause.`
     : t`${back}, further than the oldest orphan.`

@@ -94,8 +94,14 @@ describe('the leak', () => {
     )
   })
 
-  test('P-A1: the next step is to cordon, then to give them back', () => {
-    expect(verdict.next[0]).toBe('Cordon node-07, then give the 212 back in place.')
+  test('P-A1: the next step is to cordon, then to give them back; where it is cordoned, only the second', () => {
+    expect(verdict.next[0]).toBe('Give the 212 back in place; node-07 is cordoned already.')
+    const { facts } = leakingNode(41, 212)
+    if (!isKnown(facts)) throw new Error('fixture')
+    const open = { facts: known({ ...facts.value, unschedulable: false }, facts.at) }
+    expect(diagnose(leakingNode(41, 212, open), []).next[0]).toBe(
+      'Cordon node-07, then give the 212 back in place.',
+    )
   })
 
   test("without the runtime's own records it is less sure", () => {

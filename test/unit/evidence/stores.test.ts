@@ -88,6 +88,12 @@ describe('P-E3: stores', () => {
       { owner: '', content: '', size: 0 },
     ])
   })
+  test('blank lines before the owner hide it from nobody: the plugin trims the whole before it compares', () => {
+    const text = `\n ${id('3')}\r\neth0`
+    const answer = stores([entry('10.1.0.5', { size: text.length })], lines('10.1.0.5', text))
+    expect(only(answer).allocations).toMatchObject([{ owner: id('3'), ifname: 'eth0', content: text }])
+  })
+
   test('bookkeeping, folders, links, other names and long files are no allocations', () => {
     const store = only(
       stores(

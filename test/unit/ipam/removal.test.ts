@@ -78,6 +78,12 @@ describe('each file by its own rules', () => {
       /^kept: in none of the configured ranges/,
     ],
     [
+      'rule 6: a file of blanks is not empty, and stays',
+      allocation(9, { owner: '', content: '\n \n', size: 3, mtime: 1 }),
+      {},
+      /^kept: its content does not name/,
+    ],
+    [
       'rule 6: content that names another owner stays',
       allocation(9, { content: `${idOf(8)}\r\neth0` }),
       {},

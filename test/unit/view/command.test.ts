@@ -127,3 +127,18 @@ test('a terminal gets the same evidence and verdict, without colour codes unless
   const coloured = renderTerminal(storyBundle(), leakVerdict, { colour: true })
   expect(coloured).toContain('\u001b[1mAddresses:\u001b[22m')
 })
+
+test('P-V7: status of a repaired node says what was given back, not what was counted before', () => {
+  const at = now + 9 * minute
+  const says = '212 moved, 0 skipped'
+  const repaired = incidentOf([
+    ...diagnosedEvents,
+    { at: now + 2 * minute, by: opener, type: 'RunOpened', run: 'r-1', runbook: 'leak-reconcile' },
+    { at, by: 'cnibot', type: 'RunEnded', run: 'r-1', outcome: 'completed', says, recountAt: at + minute },
+  ])
+  const text = shown(
+    renderStatus({ cluster: 'prod-eu1', incidents: [repaired], runs: [], now: at, timeZone }),
+  )
+  expect(text).toContain(says)
+  expect(text).not.toContain('sandboxes that no longer exist')
+})

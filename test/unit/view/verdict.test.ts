@@ -30,7 +30,7 @@ describe('P-R3: a verdict is three sentences, then the rest', () => {
     expect(linesOf(leakingNode(41, 212))[0]).toEqual([
       '212 addresses leaked on node-07, none left · sure',
       'Why: The store counts 212 addresses for sandboxes that are gone, and 41 for living ones.',
-      'Next: Cordon node-07, then give the 212 back in place.',
+      'Next: Give the 212 back in place; node-07 is cordoned already.',
     ])
   })
 

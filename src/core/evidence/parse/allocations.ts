@@ -90,7 +90,8 @@ const contentOf = (lines: string[], size: number): { content: string; size: numb
 
 const allocationOf = (ip: string, entry: Entry, lines: string[]): Allocation => {
   const { content, size } = contentOf(lines, entry.size)
-  const [owner = '', ifname] = content.split('\n')
+  // host-local trims the whole before it compares: a blank first line hides no owner from its DEL.
+  const [owner = '', ifname] = content.trimStart().split('\n')
   const named = ifname === undefined ? '' : ifname.trim()
   return {
     ip,

@@ -87,20 +87,25 @@ export const renderLooking = (node: string): Message => {
   return message(text, [section([text])])
 }
 
+/** The last count, or what a repair has given back since: that is not in the last reading. */
+const countsNow = ({ evidence, runs }: IncidentState): string | undefined => {
+  const seen = evidence.at(-1)
+  const repaired = runs.findLast(
+    run =>
+      run.outcome === 'completed' && run.runbook.startsWith('leak-') && (run.endedAt ?? 0) > (seen?.at ?? 0),
+  )
+  return repaired ? oneLine(repaired.says ?? 'repaired') : seen?.counts && countsText(seen.counts)
+}
+
 const openIncident = (
   incident: IncidentState,
   runs: readonly RunState[],
   timeZone: string,
   now: number,
 ): Text[] => {
-  const { node, status, opened, held, escalated, evidence, recountAt } = incident
+  const { node, status, opened, held, escalated, recountAt } = incident
   const since = near(opened?.at ?? incident.startedAt, now, timeZone)
-  const seen = evidence.at(-1)
-  // What a repair has given back since is not in the last reading.
-  const repaired = incident.runs.findLast(
-    run => run.outcome === 'completed' && run.runbook.startsWith('leak-') && (run.endedAt ?? 0) > (seen?.at ?? 0),
-  )
-  const counts = repaired ? oneLine(repaired.says ?? 'repaired') : seen?.counts && countsText(seen.counts)
+  const counts = countsNow(incident)
   const mine = runs.filter(run => run.incident === incident.id)
   const cordon = recordedCordon(mine)
   const cordoned =

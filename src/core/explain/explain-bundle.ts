@@ -9,7 +9,7 @@ import { findingsOf } from '../diagnosis/rules.js'
 import { type Answer as Evidence, type Bundle, isKnown } from '../evidence/bundle.js'
 import { orphanTimes } from '../ipam/ages.js'
 import { reportOf } from '../report/read-bundle.js'
-import { type Answer, explain } from './explain.js'
+import { type Answer, explain, unique } from './explain.js'
 
 /** One known way in which addresses leak, with what the bundle says on it; the best supported first. */
 export interface LeakClass {
@@ -44,7 +44,6 @@ const journalSays = ({ bundle, journal, band, gap }: Facts): string | undefined 
 }
 
 const aboutAddresses = new Set<string>(['ipam-leak', 'ipam-full-no-leak'])
-const unique = (texts: readonly string[]): string[] => [...new Set(texts)]
 const order: Sureness[] = ['low', 'medium', 'high']
 const lower = (a: Sureness, b: Sureness): Sureness => (order.indexOf(a) < order.indexOf(b) ? a : b)
 

@@ -51,7 +51,7 @@ const nothingKnown: Pick<Answer, 'actions' | 'ask_for' | 'escalate_to'> = {
   escalate_to: null,
 }
 
-const unique = (texts: readonly string[]): string[] => [...new Set(texts)]
+export const unique = (texts: readonly string[]): string[] => [...new Set(texts)]
 
 const hypothesis = (ranked: Ranked): Answer['hypotheses'][number] => ({
   cause: ranked.cause,

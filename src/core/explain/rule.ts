@@ -13,6 +13,8 @@ export interface Clue {
   weight: Weight
 }
 
+export const clue = (says: string, weight: Weight): Clue => ({ says, weight })
+
 /** What one rule thinks of one cause. */
 export interface Suspicion {
   cause: CauseCode

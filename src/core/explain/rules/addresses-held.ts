@@ -1,7 +1,7 @@
 import { many } from '../../diagnosis/facts.js'
 import { type Addresses, addressesOf, isMany } from '../../report/addresses.js'
 import type { CauseRule, Clue, Suspicion } from '../rule.js'
-import { clue } from './addresses-clue.js'
+import { clue } from '../rule.js'
 
 const ids = "the owner ids inside the address files, compared with the runtime's sandboxes of every state"
 

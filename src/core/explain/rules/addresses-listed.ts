@@ -4,7 +4,7 @@ import { messagesWith, quoted } from '../../report/ask.js'
 import { type Assignment, assignmentsOf } from '../../report/assignments.js'
 import type { Report } from '../../report/report.js'
 import type { CauseRule } from '../rule.js'
-import { clue } from './addresses-clue.js'
+import { clue } from '../rule.js'
 
 const bareName = (pod: string): string => pod.split('/').at(-1) ?? pod
 const isAddress = ({ key }: Assignment): boolean => key.includes('.')

@@ -1,7 +1,7 @@
 import type { CauseCode } from '../../diagnosis/cause.js'
 import { noneLeft } from '../../report/addresses.js'
 import type { CauseRule } from '../rule.js'
-import { clue } from './addresses-clue.js'
+import { clue } from '../rule.js'
 
 const words: [CauseCode, RegExp][] = [
   ['ipam-leak', noneLeft],

@@ -2,7 +2,8 @@ import { quoted } from '../../report/ask.js'
 import { agentOf, agentPodsOf } from '../../report/network-agents.js'
 import { spokenIn } from '../../report/spoken.js'
 import type { CauseRule } from '../rule.js'
-import { clue, podOf, saying, told, unanswered } from './plugin-clues.js'
+import { podOf, saying, told, unanswered } from './plugin-clues.js'
+import { clue } from '../rule.js'
 
 const agentTaint: CauseRule = {
   name: 'agent-says-node-not-ready',

@@ -5,7 +5,8 @@ import type { Report } from '../../report/report.js'
 import { type Spoken, spokenIn } from '../../report/spoken.js'
 import type { CauseRule, Clue } from '../rule.js'
 import { agentSigns } from './plugin-agent-signs.js'
-import { clue, isProbe, ofKind, podOf, told, unanswered } from './plugin-clues.js'
+import { isProbe, ofKind, podOf, told, unanswered } from './plugin-clues.js'
+import { clue } from '../rule.js'
 
 const minute = 60_000
 

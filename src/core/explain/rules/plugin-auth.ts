@@ -3,7 +3,8 @@ import { agentPodsOf, isForeign, networkOfPlugin, podRowsOf } from '../../report
 import type { Report } from '../../report/report.js'
 import { type Spoken, spokenIn } from '../../report/spoken.js'
 import type { CauseRule, Clue, Suspicion } from '../rule.js'
-import { clue, ofKind, told } from './plugin-clues.js'
+import { ofKind, told } from './plugin-clues.js'
+import { clue } from '../rule.js'
 
 /** What is refused decides what is done: another cluster's CA, a clock, a permission, or a credential whose time is over. */
 const kinds: [way: string, RegExp][] = [

@@ -4,7 +4,8 @@ import { agentOf, isForeign, networkOfPlugin, podRowsOf } from '../../report/net
 import type { Report } from '../../report/report.js'
 import type { Spoken } from '../../report/spoken.js'
 import type { CauseRule, Clue, Suspicion } from '../rule.js'
-import { clue, ofCode, saying, told } from './plugin-clues.js'
+import { ofCode, saying, told } from './plugin-clues.js'
+import { clue } from '../rule.js'
 
 /** What the containernetworking release holds: any network may need it, so that a configuration naming it is not stale. */
 const standard =

@@ -4,9 +4,6 @@ import { quoted } from '../../report/ask.js'
 import { isForeign, networkOfPlugin } from '../../report/network-agents.js'
 import type { Report } from '../../report/report.js'
 import { type Spoken, spokenIn } from '../../report/spoken.js'
-import type { Clue } from '../rule.js'
-
-export const clue = (says: string, weight: Clue['weight']): Clue => ({ says, weight })
 
 export const ofKind = (report: Report, ...kinds: CniMessageKind[]): Spoken[] =>
   spokenIn(report).filter(({ reading }) => kinds.includes(reading.kind))

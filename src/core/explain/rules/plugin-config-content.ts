@@ -1,7 +1,8 @@
 import { quoted } from '../../report/ask.js'
 import type { CauseRule } from '../rule.js'
 import type { Report } from '../../report/report.js'
-import { clue, ofCode, ofKind, saying, told } from './plugin-clues.js'
+import { ofCode, ofKind, saying, told } from './plugin-clues.js'
+import { clue } from '../rule.js'
 
 /** What plugins say of a configuration that they read and cannot use. */
 const unusable =

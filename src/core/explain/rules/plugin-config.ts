@@ -10,7 +10,8 @@ import {
 import type { Report } from '../../report/report.js'
 import { spokenIn } from '../../report/spoken.js'
 import type { CauseRule, Clue, Suspicion } from '../rule.js'
-import { clue, ofKind, told } from './plugin-clues.js'
+import { ofKind, told } from './plugin-clues.js'
+import { clue } from '../rule.js'
 import { contentRules } from './plugin-config-content.js'
 
 const lexical =

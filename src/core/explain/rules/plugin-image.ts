@@ -3,7 +3,8 @@ import { agentOf, agentPodsOf, podRowsOf, stateOf } from '../../report/network-a
 import type { Report } from '../../report/report.js'
 import { type Spoken, spokenIn } from '../../report/spoken.js'
 import type { CauseRule, Suspicion } from '../rule.js'
-import { clue, ofKind, podOf, told } from './plugin-clues.js'
+import { ofKind, podOf, told } from './plugin-clues.js'
+import { clue } from '../rule.js'
 
 /** Why it is not pulled decides what is done. */
 const kinds: [way: string, RegExp][] = [

@@ -4,7 +4,8 @@ import { type HostStop, hostStops } from '../../../report/net/firewall.js'
 import type { Report } from '../../../report/report.js'
 import type { CauseRule, Clue } from '../../rule.js'
 import { rightlyRouted } from './routes-own.js'
-import { clue, clueAt, clueOf, first, suspect, symptomSays } from './suspect.js'
+import { clueAt, clueOf, first, suspect, symptomSays } from './suspect.js'
+import { clue } from '../../rule.js'
 
 /** Something did not get through, by any try: without it a rule that drops is only a rule. */
 export const stopped = (report: Report): boolean =>

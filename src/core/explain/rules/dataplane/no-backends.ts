@@ -11,7 +11,8 @@ import {
 import type { Report } from '../../../report/report.js'
 import { readTable } from '../../../report/table.js'
 import type { CauseRule, Clue } from '../../rule.js'
-import { clue, clueAt, first, suspect } from './suspect.js'
+import { clueAt, first, suspect } from './suspect.js'
+import { clue } from '../../rule.js'
 
 const shown = ({ name, cmd }: EndpointsSeen): string => (name === '' ? quoted(cmd, 80) : quoted(name, 80))
 

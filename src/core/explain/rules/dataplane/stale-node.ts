@@ -4,7 +4,8 @@ import { linksSeen } from '../../../report/net/links.js'
 import { subnetsIn } from '../../../report/range-sets.js'
 import type { Report } from '../../../report/report.js'
 import type { CauseRule, Clue } from '../../rule.js'
-import { clue, clueAt, clueOf, first, suspect } from './suspect.js'
+import { clueAt, clueOf, first, suspect } from './suspect.js'
+import { clue } from '../../rule.js'
 
 /** The range that the node has now, by the agent's file, the API or what was told. */
 export const nodeRange = (report: Report): Cidr | undefined => {

@@ -11,7 +11,8 @@ import {
 import { endpointsOf, endpointsSeen, isEmpty, servicesSeen } from '../../../report/net/backends.js'
 import type { Report } from '../../../report/report.js'
 import type { CauseRule } from '../../rule.js'
-import { clue, clueAt, first, suspect } from './suspect.js'
+import { clueAt, first, suspect } from './suspect.js'
+import { clue } from '../../rule.js'
 
 /** What the API lists for a service, all its slices together; undefined where nobody asked. */
 const listed = (report: Report, service: string): { ips: Set<string>; cut: boolean } | undefined => {

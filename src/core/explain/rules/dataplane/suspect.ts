@@ -1,9 +1,7 @@
 import type { CauseCode } from '../../../diagnosis/cause.js'
 import { linesWith, quoted } from '../../../report/ask.js'
 import type { Line, LineSource, Report } from '../../../report/report.js'
-import type { Clue, Suspicion, Weight } from '../../rule.js'
-
-export const clue = (says: string, weight: Weight): Clue => ({ says, weight })
+import { type Clue, clue, type Suspicion, type Weight } from '../../rule.js'
 
 /** Nothing where nothing speaks for it. */
 export const suspect = (

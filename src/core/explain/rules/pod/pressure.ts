@@ -3,7 +3,8 @@ import { podRowsOf } from '../../../report/network-agents.js'
 import type { Report } from '../../../report/report.js'
 import { readTable } from '../../../report/table.js'
 import type { CauseRule } from '../../rule.js'
-import { clue, ofCode, ofKind, told } from '../plugin-clues.js'
+import { ofCode, ofKind, told } from '../plugin-clues.js'
+import { clue } from '../../rule.js'
 
 const kinds = ['Disk', 'Memory', 'PID'] as const
 

@@ -4,7 +4,8 @@ import { nodeRowsOf } from '../../../report/node-rows.js'
 import type { Report } from '../../../report/report.js'
 import { type Spoken, spokenIn } from '../../../report/spoken.js'
 import type { CauseRule, Suspicion } from '../../rule.js'
-import { clue, ofKind, podOf, told } from '../plugin-clues.js'
+import { ofKind, podOf, told } from '../plugin-clues.js'
+import { clue } from '../../rule.js'
 
 const ways: [string, RegExp][] = [
   ['cordoned', /were unschedulable|node\.kubernetes\.io\/unschedulable/i],

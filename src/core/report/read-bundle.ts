@@ -1,5 +1,6 @@
 import { readCniMessage } from '../diagnosis/cni-message.js'
-import { isHappening } from '../diagnosis/facts.js'
+import { factsOf, isHappening } from '../diagnosis/facts.js'
+import { isFinished } from '../evictable.js'
 import { type Bundle, isKnown, type PodFacts, valueIn } from '../evidence/bundle.js'
 import { type Gap, measure, storeInUse } from '../ipam/gap.js'
 import { foldLines } from './fold-lines.js'
@@ -50,8 +51,6 @@ const podRow = (pod: PodFacts): PodRow => ({
   text: `${pod.namespace}/${pod.name} ${pod.phase}`,
 })
 
-const isRunning = ({ phase }: PodFacts): boolean => phase !== 'Succeeded' && phase !== 'Failed'
-
 const nodeOf = ({ facts, pods, node }: Bundle): Report['node'] => {
   if (!isKnown(facts)) return undefined
   const { conditions, taints, unschedulable, maxPods } = facts.value
@@ -63,7 +62,7 @@ const nodeOf = ({ facts, pods, node }: Bundle): Report['node'] => {
     readyMessage: ready?.message,
     taints: taints.map(({ key, effect }) => `${key}:${effect}`),
     unschedulable,
-    runningPods: valueIn(pods)?.filter(isRunning).length,
+    runningPods: valueIn(pods)?.filter(pod => !isFinished(pod)).length,
     maxPods,
   }
 }
@@ -75,13 +74,10 @@ const isComplete = ({ facts, host, conflist, records, held }: Bundle, gap: Gap):
   gap.usable !== undefined
 
 const standingCounts = (bundle: Bundle): StandingCounts | undefined => {
-  const measured = measure(bundle)
+  const { gap: measured, emptyFiles } = factsOf(bundle)
   if (!isKnown(measured)) return undefined
   const gap = measured.value
   const { live, orphaned, young, unreadable, usable } = gap
-  const emptyFiles = gap.standings.filter(
-    ({ standing, allocation }) => standing === 'foreign' && allocation.owner === '',
-  ).length
   return { live, orphaned, young, unreadable, usable, emptyFiles, complete: isComplete(bundle, gap) }
 }
 

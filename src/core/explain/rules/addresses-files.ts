@@ -1,8 +1,7 @@
 import { many } from '../../diagnosis/facts.js'
 import { addressesOf } from '../../report/addresses.js'
 import { linesWith, quoted } from '../../report/ask.js'
-import type { CauseRule } from '../rule.js'
-import { clue } from '../rule.js'
+import { type CauseRule, clue } from '../rule.js'
 
 const subnetOut: CauseRule = {
   name: 'cloud-subnet-empty',

@@ -1,7 +1,6 @@
 import { many } from '../../diagnosis/facts.js'
 import { type Addresses, addressesOf, isMany } from '../../report/addresses.js'
-import type { CauseRule, Clue, Suspicion } from '../rule.js'
-import { clue } from '../rule.js'
+import { type CauseRule, type Clue, clue, type Suspicion } from '../rule.js'
 
 const ids = "the owner ids inside the address files, compared with the runtime's sandboxes of every state"
 

@@ -3,8 +3,7 @@ import { addressesOf, noneLeft } from '../../report/addresses.js'
 import { messagesWith, quoted } from '../../report/ask.js'
 import { type Assignment, assignmentsOf } from '../../report/assignments.js'
 import type { Report } from '../../report/report.js'
-import type { CauseRule } from '../rule.js'
-import { clue } from '../rule.js'
+import { type CauseRule, clue } from '../rule.js'
 
 const bareName = (pod: string): string => pod.split('/').at(-1) ?? pod
 const isAddress = ({ key }: Assignment): boolean => key.includes('.')

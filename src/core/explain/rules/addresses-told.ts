@@ -1,7 +1,6 @@
 import type { CauseCode } from '../../diagnosis/cause.js'
 import { noneLeft } from '../../report/addresses.js'
-import type { CauseRule } from '../rule.js'
-import { clue } from '../rule.js'
+import { type CauseRule, clue } from '../rule.js'
 
 const words: [CauseCode, RegExp][] = [
   ['ipam-leak', noneLeft],

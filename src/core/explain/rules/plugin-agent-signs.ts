@@ -1,9 +1,8 @@
 import { quoted } from '../../report/ask.js'
 import { agentOf, agentPodsOf } from '../../report/network-agents.js'
 import { spokenIn } from '../../report/spoken.js'
-import type { CauseRule } from '../rule.js'
+import { type CauseRule, clue } from '../rule.js'
 import { podOf, saying, told, unanswered } from './plugin-clues.js'
-import { clue } from '../rule.js'
 
 const agentTaint: CauseRule = {
   name: 'agent-says-node-not-ready',

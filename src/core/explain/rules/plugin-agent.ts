@@ -3,10 +3,9 @@ import { readDuration } from '../../report/duration.js'
 import { type AgentPod, agentOf, agentPodsOf, podRowsOf, stateOf } from '../../report/network-agents.js'
 import type { Report } from '../../report/report.js'
 import { type Spoken, spokenIn } from '../../report/spoken.js'
-import type { CauseRule, Clue } from '../rule.js'
+import { type CauseRule, type Clue, clue } from '../rule.js'
 import { agentSigns } from './plugin-agent-signs.js'
 import { isProbe, ofKind, podOf, told, unanswered } from './plugin-clues.js'
-import { clue } from '../rule.js'
 
 const minute = 60_000
 

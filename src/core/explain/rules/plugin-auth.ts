@@ -2,9 +2,8 @@ import { linesWith, quoted, told as environment } from '../../report/ask.js'
 import { agentPodsOf, isForeign, networkOfPlugin, podRowsOf } from '../../report/network-agents.js'
 import type { Report } from '../../report/report.js'
 import { type Spoken, spokenIn } from '../../report/spoken.js'
-import type { CauseRule, Clue, Suspicion } from '../rule.js'
+import { type CauseRule, type Clue, clue, type Suspicion } from '../rule.js'
 import { ofKind, told } from './plugin-clues.js'
-import { clue } from '../rule.js'
 
 /** What is refused decides what is done: another cluster's CA, a clock, a permission, or a credential whose time is over. */
 const kinds: [way: string, RegExp][] = [

@@ -3,9 +3,8 @@ import { binaryListings } from '../../report/cni-directory.js'
 import { agentOf, isForeign, networkOfPlugin, podRowsOf } from '../../report/network-agents.js'
 import type { Report } from '../../report/report.js'
 import type { Spoken } from '../../report/spoken.js'
-import type { CauseRule, Clue, Suspicion } from '../rule.js'
+import { type CauseRule, type Clue, clue, type Suspicion } from '../rule.js'
 import { ofCode, saying, told } from './plugin-clues.js'
-import { clue } from '../rule.js'
 
 /** What the containernetworking release holds: any network may need it, so that a configuration naming it is not stale. */
 const standard =

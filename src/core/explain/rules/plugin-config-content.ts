@@ -1,8 +1,7 @@
 import { quoted } from '../../report/ask.js'
-import type { CauseRule } from '../rule.js'
+import { type CauseRule, clue } from '../rule.js'
 import type { Report } from '../../report/report.js'
 import { ofCode, ofKind, saying, told } from './plugin-clues.js'
-import { clue } from '../rule.js'
 
 /** What plugins say of a configuration that they read and cannot use. */
 const unusable =

@@ -9,9 +9,8 @@ import {
 } from '../../report/network-agents.js'
 import type { Report } from '../../report/report.js'
 import { spokenIn } from '../../report/spoken.js'
-import type { CauseRule, Clue, Suspicion } from '../rule.js'
+import { type CauseRule, type Clue, clue, type Suspicion } from '../rule.js'
 import { ofKind, told } from './plugin-clues.js'
-import { clue } from '../rule.js'
 import { contentRules } from './plugin-config-content.js'
 
 const lexical =

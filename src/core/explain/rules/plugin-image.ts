@@ -2,9 +2,8 @@ import { quoted } from '../../report/ask.js'
 import { agentOf, agentPodsOf, podRowsOf, stateOf } from '../../report/network-agents.js'
 import type { Report } from '../../report/report.js'
 import { type Spoken, spokenIn } from '../../report/spoken.js'
-import type { CauseRule, Suspicion } from '../rule.js'
+import { type CauseRule, clue, type Suspicion } from '../rule.js'
 import { ofKind, podOf, told } from './plugin-clues.js'
-import { clue } from '../rule.js'
 
 /** Why it is not pulled decides what is done. */
 const kinds: [way: string, RegExp][] = [

@@ -1,9 +1,8 @@
 import { quoted } from '../../report/ask.js'
 import type { Report } from '../../report/report.js'
 import { spokenIn } from '../../report/spoken.js'
-import type { CauseRule, Clue } from '../rule.js'
+import { type CauseRule, type Clue, clue } from '../rule.js'
 import { ofCode, ofKind, runtimeSocket, saying, told } from './plugin-clues.js'
-import { clue } from '../rule.js'
 
 /** Kinds of trouble in and below the runtime, each with what only it says. */
 const kinds: [way: string, weight: Clue['weight'], RegExp][] = [

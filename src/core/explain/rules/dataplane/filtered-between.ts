@@ -1,9 +1,8 @@
 import { linesWith, quoted } from '../../../report/ask.js'
 import { attemptsSeen } from '../../../report/net/attempts.js'
-import type { CauseRule } from '../../rule.js'
+import { type CauseRule, clue } from '../../rule.js'
 import { stopped } from './filtered.js'
 import { clueAt, clueOf, first, suspect, symptomSays } from './suspect.js'
-import { clue } from '../../rule.js'
 
 const policyDrop =
   /policy denied|denied by (?:network ?policy|policy)|DROPPED \(?policy|verdict[^\n]{0,20}DROPPED[^\n]{0,80}policy|acl[^\n]{0,60}action=drop|verdict=drop|\bdropped\b[^\n]{0,60}\bpolicy\b|NetworkPolicy[^\n]{0,60}(?:deny|drop|denied|block)/i

@@ -2,10 +2,9 @@ import { linesWith, quoted } from '../../../report/ask.js'
 import { attemptsSeen } from '../../../report/net/attempts.js'
 import { type HostStop, hostStops } from '../../../report/net/firewall.js'
 import type { Report } from '../../../report/report.js'
-import type { CauseRule, Clue } from '../../rule.js'
+import { type CauseRule, type Clue, clue } from '../../rule.js'
 import { rightlyRouted } from './routes-own.js'
 import { clueAt, clueOf, first, suspect, symptomSays } from './suspect.js'
-import { clue } from '../../rule.js'
 
 /** Something did not get through, by any try: without it a rule that drops is only a rule. */
 export const stopped = (report: Report): boolean =>

@@ -5,9 +5,8 @@ import { serviceRejects } from '../../../report/net/firewall.js'
 import { type Listener, listenersSeen, onLoopback } from '../../../report/net/listeners.js'
 import { endpointsSeen } from '../../../report/net/backends.js'
 import type { Report } from '../../../report/report.js'
-import type { CauseRule } from '../../rule.js'
+import { type CauseRule, clue } from '../../rule.js'
 import { clueAt, clueOf, first, suspect, symptomSays } from './suspect.js'
-import { clue } from '../../rule.js'
 
 /** Probes of these are about the node's network, not about an application. */
 const ofAgents = (report: Report, text: string): boolean =>

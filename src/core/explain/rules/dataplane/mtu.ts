@@ -2,9 +2,8 @@ import { linesWith, quoted } from '../../../report/ask.js'
 import { insidePod, type LinkSeen, linksSeen } from '../../../report/net/links.js'
 import { halfTransfers, sizedPings, tooBig } from '../../../report/net/sizes.js'
 import type { Report } from '../../../report/report.js'
-import type { CauseRule, Clue } from '../../rule.js'
+import { type CauseRule, type Clue, clue } from '../../rule.js'
 import { clueAt, clueOf, first, suspect, symptomSays } from './suspect.js'
-import { clue } from '../../rule.js'
 
 /** What a tunnel adds to each packet, in bytes (IPv4 underlay): the least that its kind needs. */
 const overheads: [RegExp, number][] = [

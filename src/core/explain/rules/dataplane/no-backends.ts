@@ -10,9 +10,8 @@ import {
 } from '../../../report/net/backends.js'
 import type { Report } from '../../../report/report.js'
 import { readTable } from '../../../report/table.js'
-import type { CauseRule, Clue } from '../../rule.js'
+import { type CauseRule, type Clue, clue } from '../../rule.js'
 import { clueAt, first, suspect } from './suspect.js'
-import { clue } from '../../rule.js'
 
 const shown = ({ name, cmd }: EndpointsSeen): string => (name === '' ? quoted(cmd, 80) : quoted(name, 80))
 

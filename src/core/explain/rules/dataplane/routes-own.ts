@@ -4,11 +4,10 @@ import { cidrOf, holds, ipsIn } from '../../../report/net/cidr.js'
 import { kindOfLink, linksSeen } from '../../../report/net/links.js'
 import { coverOf, type RouteSeen, routeAnswers, routeFor, routesSeen } from '../../../report/net/routes.js'
 import type { Report } from '../../../report/report.js'
-import type { CauseRule } from '../../rule.js'
+import { type CauseRule, clue } from '../../rule.js'
 import { wanted, wholeTables } from './routes.js'
 import { nodeRange } from './stale-node.js'
 import { clueAt, first, suspect } from './suspect.js'
-import { clue } from '../../rule.js'
 
 const addressAsked =
   /\bip\b.{0,40}\ba(?:d|dd|ddr|ddress)?\b.{0,40}\b(cni\d|cbr\d|kube-bridge|weave)\b|ifconfig (cni\d|cbr\d)/

@@ -1,7 +1,6 @@
 import { linesWith, messagesWith } from '../../../report/ask.js'
-import type { CauseRule } from '../../rule.js'
+import { type CauseRule, clue } from '../../rule.js'
 import { clueAt, clueOf, first, suspect } from './suspect.js'
-import { clue } from '../../rule.js'
 
 const peerDown =
   /\|\s{0,20}(?:start|down|wait|idle)\s{0,20}\|[^|]{0,40}\|\s{0,20}(?:connect|passive|active|idle|opensent|openconfirm|bgp error)|\bBGP\s{1,20}\S{1,30}\s{1,20}(?:start|down)\b|bgp not established with|\bnot established\b.{0,60}\bpeer|peer.{0,80}\b(?:not|never) established/i

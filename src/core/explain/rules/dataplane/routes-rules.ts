@@ -1,9 +1,8 @@
 import { linesWith, quoted } from '../../../report/ask.js'
 import { linksSeen } from '../../../report/net/links.js'
-import type { CauseRule } from '../../rule.js'
+import { type CauseRule, clue } from '../../rule.js'
 import { wholeTables } from './routes.js'
 import { clueAt, first, suspect } from './suspect.js'
-import { clue } from '../../rule.js'
 
 const three = /^\s*(?:0|32766|32767):\s{1,8}from all lookup (?:local|main|default|25[345])\s*$/
 

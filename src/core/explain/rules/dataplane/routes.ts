@@ -13,9 +13,8 @@ import {
 import { endpointsSeen } from '../../../report/net/backends.js'
 import { subnetsIn } from '../../../report/range-sets.js'
 import type { Report } from '../../../report/report.js'
-import type { CauseRule } from '../../rule.js'
+import { type CauseRule, clue } from '../../rule.js'
 import { clueAt, first, suspect } from './suspect.js'
-import { clue } from '../../rule.js'
 
 export const wholeTables = (report: Report): RoutesSeen[] =>
   routesSeen(report).filter(({ inPod, partial }) => !inPod && !partial)

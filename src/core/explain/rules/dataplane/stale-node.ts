@@ -3,9 +3,8 @@ import { type Cidr, cidrOf, cidrsIn, holdsIp } from '../../../report/net/cidr.js
 import { linksSeen } from '../../../report/net/links.js'
 import { subnetsIn } from '../../../report/range-sets.js'
 import type { Report } from '../../../report/report.js'
-import type { CauseRule, Clue } from '../../rule.js'
+import { type CauseRule, type Clue, clue } from '../../rule.js'
 import { clueAt, clueOf, first, suspect } from './suspect.js'
-import { clue } from '../../rule.js'
 
 /** The range that the node has now, by the agent's file, the API or what was told. */
 export const nodeRange = (report: Report): Cidr | undefined => {

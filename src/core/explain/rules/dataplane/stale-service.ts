@@ -10,9 +10,8 @@ import {
 } from '../../../report/net/firewall.js'
 import { endpointsOf, endpointsSeen, isEmpty, servicesSeen } from '../../../report/net/backends.js'
 import type { Report } from '../../../report/report.js'
-import type { CauseRule } from '../../rule.js'
+import { type CauseRule, clue } from '../../rule.js'
 import { clueAt, first, suspect } from './suspect.js'
-import { clue } from '../../rule.js'
 
 /** What the API lists for a service, all its slices together; undefined where nobody asked. */
 const listed = (report: Report, service: string): { ips: Set<string>; cut: boolean } | undefined => {

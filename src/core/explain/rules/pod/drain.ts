@@ -2,8 +2,7 @@ import { commandsLike, linesWith, quoted } from '../../../report/ask.js'
 import { once } from '../../../report/once.js'
 import type { Report } from '../../../report/report.js'
 import { readTable } from '../../../report/table.js'
-import type { CauseRule } from '../../rule.js'
-import { clue } from '../../rule.js'
+import { type CauseRule, clue } from '../../rule.js'
 
 const refused =
   /violate the pod'?s? disruption budget|disruption budget[^\n]{0,160}(?:needs|does not allow|still being processed)|more than one poddisruptionbudget|not enough pod disruption budget|pdb[^\n]{0,60}prevents? pod evictions?|NotEnoughPdb|DisruptionBudgetViolated/i

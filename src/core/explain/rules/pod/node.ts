@@ -2,9 +2,8 @@ import { linesWith, quoted } from '../../../report/ask.js'
 import { nodeRowsOf } from '../../../report/node-rows.js'
 import type { Report } from '../../../report/report.js'
 import { type Spoken, spokenIn } from '../../../report/spoken.js'
-import type { CauseRule, Clue, Suspicion } from '../../rule.js'
+import { type CauseRule, type Clue, clue, type Suspicion } from '../../rule.js'
 import { ofCode, told } from '../plugin-clues.js'
-import { clue } from '../../rule.js'
 
 const networkOnly =
   /network (?:plugin )?(?:is )?not ready|NetworkPluginNotReady|NetworkReady=false|cni (?:config|plugin)[^\n]{0,40}(?:uninitialized|not initialized)/i

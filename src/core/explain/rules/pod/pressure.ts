@@ -2,9 +2,8 @@ import { linesWith, quoted } from '../../../report/ask.js'
 import { podRowsOf } from '../../../report/network-agents.js'
 import type { Report } from '../../../report/report.js'
 import { readTable } from '../../../report/table.js'
-import type { CauseRule } from '../../rule.js'
+import { type CauseRule, clue } from '../../rule.js'
 import { ofCode, ofKind, told } from '../plugin-clues.js'
-import { clue } from '../../rule.js'
 
 const kinds = ['Disk', 'Memory', 'PID'] as const
 

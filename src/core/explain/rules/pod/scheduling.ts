@@ -3,9 +3,8 @@ import { podRowsOf } from '../../../report/network-agents.js'
 import { nodeRowsOf } from '../../../report/node-rows.js'
 import type { Report } from '../../../report/report.js'
 import { type Spoken, spokenIn } from '../../../report/spoken.js'
-import type { CauseRule, Suspicion } from '../../rule.js'
+import { type CauseRule, clue, type Suspicion } from '../../rule.js'
 import { ofKind, podOf, told } from '../plugin-clues.js'
-import { clue } from '../../rule.js'
 
 const ways: [string, RegExp][] = [
   ['cordoned', /were unschedulable|node\.kubernetes\.io\/unschedulable/i],

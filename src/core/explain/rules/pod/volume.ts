@@ -3,9 +3,8 @@ import { type Spoken, spokenIn } from '../../../report/spoken.js'
 import { unmountedVolumes, volumeNamed } from '../../../report/volumes-waited.js'
 import { podRowsOf } from '../../../report/network-agents.js'
 import { quoted } from '../../../report/ask.js'
-import type { CauseRule } from '../../rule.js'
+import { type CauseRule, clue } from '../../rule.js'
 import { ofCode, ofKind, told } from '../plugin-clues.js'
-import { clue } from '../../rule.js'
 
 /** Agents ask for objects in passing (leader election, optional settings): only the kubelet's words prove it. */
 const byKubelet = ({ from, text }: Spoken): boolean =>
